@@ -1,0 +1,1 @@
+"""maximand: structured prediction with guarantees."""

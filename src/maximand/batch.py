@@ -1,0 +1,76 @@
+"""Training examples laid side by side, and how they are cut up to be worked on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from maximand.costs import Cost
+from maximand.features import Rows
+from maximand.oracles import Target
+from maximand.spaces import OutputSpace
+from maximand.support import Array, Ints, Plane
+
+CHUNK_PARTS = 1 << 16  # a chunk's theta and mean stay in the cache
+SMALLEST_CHUNK = 1 << 12  # below this a chunk is not worth a thread
+LANES = 8  # how many sums run side by side: fixed, so that the answer does not depend on the number of threads
+LANES_OF_LARGE_MODELS = 4
+LARGE_MODEL = 1 << 18
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples with their annotation, the cost of mistakes and their weights, which sum to one over all examples."""
+
+    inputs: Rows
+    space: OutputSpace
+    annotation: Any
+    cost: Cost
+    weight: Array
+
+    @property
+    def target(self) -> Target:
+        """The target of the batch."""
+        return Target(self.space, self.annotation, self.cost)
+
+    @property
+    def n_examples(self) -> int:
+        """The number of examples."""
+        return self.space.n_examples
+
+    def take(self, examples: Ints | slice) -> Batch:
+        """Return some of the examples."""
+        return replace(
+            self,
+            inputs=self.inputs.take(examples),
+            space=self.space.take(examples),
+            annotation=self.annotation.take(examples),
+            weight=self.weight[examples],
+        )
+
+
+class Lanes:
+    """A batch cut into lanes of about equal work, each a list of chunks, with the oracle calls made on it so far.
+
+    Each lane has a sum of its own; the lanes are added up in order.
+    """
+
+    def __init__(self, batch: Batch, n_weights: int):
+        self.batch = batch
+        self.calls = 0
+        self.annotated_score: Plane | None = None
+        work = np.cumsum(batch.space.work)
+        total = int(work[-1])
+        n_lanes = LANES if n_weights <= LARGE_MODEL else LANES_OF_LARGE_MODELS
+        n_chunks = max(-(-total // CHUNK_PARTS), min(n_lanes, total // SMALLEST_CHUNK), 1)
+        edges = np.searchsorted(work, total * np.arange(1, n_chunks) / n_chunks)
+        bounds = np.unique(np.concatenate([[0], edges, [batch.n_examples]]))
+        chunks = [batch.take(slice(a, b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        # Cost vectors are kept between calls while they take no more memory than the input itself.
+        keep = 8 * batch.space.n_parts <= max(batch.inputs.n_bytes, 1 << 24)
+        pieces = [(chunk, chunk.target if keep else None) for chunk in chunks]
+        n_lanes = min(n_lanes, len(pieces))
+        cuts = [len(pieces) * lane // n_lanes for lane in range(n_lanes + 1)]
+        self.lanes = [pieces[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]

@@ -1,0 +1,39 @@
+"""From scores to outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from maximand.costs import Cost, Hamming
+from maximand.spaces import OutputSpace
+from maximand.support import Array
+
+
+class Decoder(Protocol):
+    """Chooses an output for every example."""
+
+    def __call__(self, space: OutputSpace, theta: Array) -> Array:
+        """Return psi of the chosen outputs."""
+
+
+@dataclass(frozen=True)
+class MaxScore:
+    """The output of largest score."""
+
+    def __call__(self, space: OutputSpace, theta: Array) -> Array:
+        """Return psi of the best outputs."""
+        return space.argmax(theta).mean
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The output of least expected cost under the distribution that the scores define at a temperature."""
+
+    cost: Cost = field(default_factory=Hamming)
+    temperature: float = 1.0
+
+    def __call__(self, space: OutputSpace, theta: Array) -> Array:
+        """E[cost] = v @ psi(y) + c, so the least is the argmax of -v."""
+        vector, _ = self.cost.linear(space, space.marginals(theta, self.temperature).mean)
+        return space.argmax(-vector).mean

@@ -1,0 +1,48 @@
+"""A pool of threads on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
+
+from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="maximand")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Runs pieces of work on n threads of this process; None means one for each core.
+
+    The pieces, and the order in which their answers are put together, do not depend on the number of threads, and
+    matrix products run on one thread each: so neither does the answer.
+    """
+
+    n_threads: int | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of threads in use."""
+        return self.n_threads or cpu_count()
+
+    def map(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+        """Return function(item) for every item, in order."""
+        with _controller().limit(limits=1, user_api="blas"):
+            if self.count == 1 or len(items) == 1:
+                return [function(item) for item in items]
+            return list(_pool(self.count).map(function, items))

@@ -1,0 +1,97 @@
+"""Weights of a chain: emissions per label, transitions, start and end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from maximand.features.base import FeatureMap
+from maximand.features.per_label import PerLabel
+from maximand.features.rows import Rows
+from maximand.support import Array, Ints
+
+
+@dataclass(frozen=True)
+class ChainFeatures(FeatureMap):
+    """Scores of the parts of a `Chain`.
+
+    The weights are, in this order: those of `emission`, one for each transition l -> m listed in `pairs` as
+    l * n_labels + m (None: all of them), and where asked for one per label for the start and for the end.
+    """
+
+    emission: PerLabel
+    pairs: Ints | None = None
+    start: bool = False
+    end: bool = False
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels."""
+        return self.emission.n_labels
+
+    @property
+    def n_weights(self) -> int:  # type: ignore[override]
+        """The number of weights."""
+        return self._bounds[-1]
+
+    @property
+    def _bounds(self) -> tuple[int, int, int, int]:
+        """Where the transition, start and end weights begin, and where all weights end."""
+        k = self.n_labels
+        transitions = self.emission.n_weights
+        start = transitions + (k * k if self.pairs is None else self.pairs.size)
+        end = start + k * self.start
+        return transitions, start, end, end + k * self.end
+
+    def transitions(self, weights: Array) -> Array:
+        """Return the transition weights as a matrix (label, next label)."""
+        transitions, start, *_ = self._bounds
+        if self.pairs is None:
+            return weights[transitions:start].reshape(self.n_labels, self.n_labels)
+        dense = np.zeros(self.n_labels**2)
+        dense[self.pairs] = weights[transitions:start]
+        return dense.reshape(self.n_labels, self.n_labels)
+
+    def scores(self, inputs: Rows, weights: Array) -> Array:
+        """Return node scores, position by position, then a copy of the transition scores for every example."""
+        k, n = self.n_labels, inputs.offsets.size - 1
+        _, start, end, stop = self._bounds
+        n_nodes = inputs.matrix.shape[0] * k
+        theta = np.empty(n_nodes + n * k * k)
+        nodes = theta[:n_nodes].reshape(-1, k)
+        self.emission.write_scores(inputs, weights[: self.emission.n_weights], nodes)
+        if self.start:
+            nodes[inputs.offsets[:-1]] += weights[start:end]
+        if self.end:
+            nodes[inputs.offsets[1:] - 1] += weights[end:stop]
+        theta[n_nodes:].reshape(n, k * k)[:] = self.transitions(weights).ravel()
+        return theta
+
+    def add_sums(self, inputs: Rows, mean: Array, out: Array) -> None:
+        """Add A' mean."""
+        k, n = self.n_labels, inputs.offsets.size - 1
+        transitions, start, end, stop = self._bounds
+        n_nodes = inputs.matrix.shape[0] * k
+        nodes = mean[:n_nodes].reshape(-1, k)
+        self.emission.add_sums(inputs, nodes, out[: self.emission.n_weights])
+        counts = mean[n_nodes:].reshape(n, k * k).sum(axis=0)
+        out[transitions:start] += counts if self.pairs is None else counts[self.pairs]
+        if self.start:
+            out[start:end] += nodes[inputs.offsets[:-1]].sum(axis=0)
+        if self.end:
+            out[end:stop] += nodes[inputs.offsets[1:] - 1].sum(axis=0)
+
+    def slopes(self, inputs: Rows, mean: Array) -> csr_array:
+        """Return A_i' mean_i for every example i."""
+        k, n = self.n_labels, inputs.offsets.size - 1
+        n_nodes = inputs.matrix.shape[0] * k
+        nodes = mean[:n_nodes].reshape(-1, k)
+        counts = mean[n_nodes:].reshape(n, k * k)
+        columns = [counts if self.pairs is None else counts[:, self.pairs]]
+        if self.start:
+            columns.append(nodes[inputs.offsets[:-1]])
+        if self.end:
+            columns.append(nodes[inputs.offsets[1:] - 1])
+        return self.emission.slopes(inputs, nodes, np.hstack(columns))

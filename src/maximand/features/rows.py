@@ -1,0 +1,56 @@
+"""Inputs: rows of a dense or CSR matrix, a run of them for each example."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from maximand.spaces.labels import take_slots
+from maximand.support import Array, Ints
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Example i owns rows offsets[i]:offsets[i+1] of the matrix: a single row, its tokens, or its parts."""
+
+    matrix: Array | csr_array
+    offsets: Ints
+
+    @classmethod
+    def single(cls, matrix: Array | csr_array) -> Rows:
+        """Return inputs of one row for each example."""
+        return cls(matrix, np.arange(matrix.shape[0] + 1))
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the matrix is sparse."""
+        return issparse(self.matrix)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the matrix takes."""
+        if not self.sparse:
+            return self.matrix.nbytes
+        return self.matrix.data.nbytes + self.matrix.indices.nbytes + self.matrix.indptr.nbytes
+
+    @cached_property
+    def csr(self) -> csr_array:
+        """The matrix in sparse form."""
+        return self.matrix if self.sparse else csr_array(self.matrix)
+
+    def take(self, examples: Ints | slice) -> Rows:
+        """Return the inputs of some examples; a slice shares the memory of the matrix."""
+        rows, offsets = take_slots(self.offsets, examples)
+        if not (self.sparse and isinstance(rows, slice)):
+            return Rows(self.matrix[rows], offsets)
+        matrix = self.matrix
+        pointers = matrix.indptr[rows.start : rows.stop + 1]
+        low, high = pointers[0], pointers[-1]
+        view = csr_array(
+            (matrix.data[low:high], matrix.indices[low:high], pointers - low),
+            shape=(rows.stop - rows.start, matrix.shape[1]),
+        )
+        return Rows(view, offsets)

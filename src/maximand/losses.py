@@ -1,0 +1,54 @@
+"""Every loss is a penalty minus a reward, both convex in theta."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maximand.oracles import Larger, Oracle, Over, Rescaled, Soft
+
+
+@dataclass(frozen=True)
+class Loss:
+    """loss(theta) = penalty(theta) - reward(theta); without a reward the penalty alone."""
+
+    name: str
+    penalty: Oracle
+    reward: Oracle | None
+
+    def convex(self, full: bool) -> bool:
+        """Whether the loss is convex on data whose annotation is full or not: the reward must be linear."""
+        return self.reward is None or self.reward.linear(full)
+
+    def smooth(self, full: bool) -> bool:
+        """Whether the loss is differentiable."""
+        return self.penalty.smooth and (self.reward is None or self.reward.smooth or self.reward.linear(full))
+
+
+ALL, ANNOTATED, OTHER = Over.ALL, Over.ANNOTATED, Over.OTHER
+
+PERCEPTRON = Loss("perceptron", Soft(ALL), Soft(ANNOTATED))
+HINGE = Loss("hinge", Soft(ALL, cost=1), Soft(ANNOTATED))
+SLACK_HINGE = Loss("slack_hinge", Rescaled(), None)
+RAMP = Loss("ramp", Soft(ALL, cost=1), Soft(ALL))
+MAX = Loss("max", Larger(Soft(OTHER, cost=1), Soft(ALL)), Soft(ALL))
+BRIDGE = Loss("bridge", Larger(Soft(OTHER, cost=1), Soft(ANNOTATED)), Soft(ANNOTATED))
+RAMP_MINUS_COST = Loss("ramp_minus_cost", Soft(ALL, cost=1), Soft(ALL, cost=-1))
+MAX_MINUS_COST = Loss("max_minus_cost", Larger(Soft(OTHER, cost=1), Soft(ALL, cost=-1)), Soft(ALL, cost=-1))
+CRF = Loss("crf", Soft(ALL, temperature=1), Soft(ANNOTATED, temperature=1))
+AUGMENTED_CRF = Loss("augmented_crf", Soft(ALL, cost=1, temperature=1), Soft(ANNOTATED, temperature=1))
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        PERCEPTRON, HINGE, SLACK_HINGE, RAMP, MAX, BRIDGE, RAMP_MINUS_COST, MAX_MINUS_COST, CRF, AUGMENTED_CRF,
+    )
+}  # fmt: skip
+
+
+def named(loss: str | Loss) -> Loss:
+    """Return the loss of that name; a Loss is returned as it is."""
+    if isinstance(loss, Loss):
+        return loss
+    if loss not in LOSSES:
+        raise ValueError(f"There is no loss {loss!r}; choose one of {', '.join(LOSSES)}, or give a Loss.")
+    return LOSSES[loss]

@@ -1,0 +1,348 @@
+"""Dynamic programs on batches of chains.
+
+The score of a path s_1 ... s_T of example i is
+
+    first[s_1] + sum_t nodes[t, s_t] + sum_t (transitions[i, s_t, s_t+1] + between[s_t, s_t+1]) + last[s_T].
+
+`first`, `between`, `last` hold 0 or -inf and say which paths are legal. The rows of `nodes` lie side by side;
+example i owns rows offsets[i]:offsets[i+1] and at least one.
+"""
+
+import numpy as np
+from numba import njit
+
+from maximand.support import Array, Ints
+
+# Scaled sums lose terms below 1e-308 of the largest. They are safe while log transitions span at most SAFE_RANGE
+# and no scale falls below SAFE_SCALE; else the example is done again on logarithms.
+SAFE_RANGE = 100.0
+SAFE_SCALE = 1e-250
+
+
+@njit(cache=True, nogil=True)
+def best_paths(
+    nodes: Array,
+    transitions: Array,
+    offsets: Ints,
+    first: Array,
+    between: Array,
+    last: Array,
+    values: Array,
+    states: Ints,
+) -> None:
+    """Viterbi: the value of the best path of every example and its states; ties go to the lowest state.
+
+    Forward keeps values only; the way back recomputes the predecessor of the one state it needs.
+    """
+    n_states = nodes.shape[1]
+    n = offsets.size - 1
+    longest = 0
+    for i in range(n):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    alpha = np.empty((longest, n_states))
+    move = np.empty((n_states, n_states))
+    for i in range(n):
+        start = offsets[i]
+        length = offsets[i + 1] - start
+        for l in range(n_states):
+            for m in range(n_states):
+                move[l, m] = transitions[i, l, m] + between[l, m]
+        for m in range(n_states):
+            alpha[0, m] = nodes[start, m] + first[m]
+        for t in range(1, length):
+            row = alpha[t]
+            row[:] = -np.inf
+            for l in range(n_states):
+                a = alpha[t - 1, l]
+                for m in range(n_states):
+                    candidate = a + move[l, m]
+                    row[m] = candidate if candidate > row[m] else row[m]
+            for m in range(n_states):
+                row[m] += nodes[start + t, m]
+        best = 0
+        top = alpha[length - 1, 0] + last[0]
+        for m in range(1, n_states):
+            candidate = alpha[length - 1, m] + last[m]
+            if candidate > top:
+                top = candidate
+                best = m
+        values[i] = top
+        states[start + length - 1] = best
+        for t in range(length - 1, 0, -1):
+            after = best
+            best = 0
+            top = alpha[t - 1, 0] + move[0, after]
+            for l in range(1, n_states):
+                candidate = alpha[t - 1, l] + move[l, after]
+                if candidate > top:
+                    top = candidate
+                    best = l
+            states[start + t - 1] = best
+
+
+@njit(cache=True, nogil=True)
+def count_parts(states: Ints, offsets: Ints, values: Array, node_counts: Array, transition_counts: Array) -> None:
+    """Write psi of the given paths; all zero where the value is -inf, as there is no path then."""
+    node_counts[:] = 0.0
+    transition_counts[:] = 0.0
+    for i in range(offsets.size - 1):
+        if values[i] == -np.inf:
+            continue
+        for t in range(offsets[i], offsets[i + 1]):
+            node_counts[t, states[t]] = 1.0
+            if t > offsets[i]:
+                transition_counts[i, states[t - 1], states[t]] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def _scaled_sums(nodes, factor, top, temperature, first, last, alpha, beta, weight, node_mean, pair):  # type: ignore[no-untyped-def]
+    """Forward-backward on scaled probabilities for one example; NaN when a scale falls below SAFE_SCALE.
+
+    factor[l, m] = exp((transition - top) / temperature). Leaves the unscaled pair counts in `pair`.
+    """
+    length, n_states = nodes.shape
+    log_total = 0.0
+    for t in range(length):
+        peak = -np.inf
+        for m in range(n_states):
+            peak = max(peak, nodes[t, m])
+        if peak == -np.inf:
+            return -np.inf
+        for m in range(n_states):
+            weight[t, m] = np.exp((nodes[t, m] - peak) / temperature)
+        row = alpha[t]
+        if t == 0:
+            for m in range(n_states):
+                row[m] = np.exp(first[m])
+        else:
+            row[:] = 0.0
+            for l in range(n_states):
+                a = alpha[t - 1, l]
+                for m in range(n_states):
+                    row[m] += a * factor[l, m]
+        scale = 0.0
+        for m in range(n_states):
+            row[m] *= weight[t, m]
+        for m in range(n_states):
+            scale += row[m]
+        if not scale >= SAFE_SCALE:
+            return np.nan
+        for m in range(n_states):
+            row[m] /= scale
+        log_total += np.log(scale) + peak / temperature + (top / temperature if t > 0 else 0.0)
+
+    final = 0.0
+    for m in range(n_states):
+        beta[length - 1, m] = np.exp(last[m])
+        final += alpha[length - 1, m] * beta[length - 1, m]
+    if not final >= SAFE_SCALE:
+        return np.nan
+    log_total += np.log(final)
+
+    pair[:] = 0.0
+    ahead = np.empty(n_states)
+    for t in range(length - 1, -1, -1):
+        agreement = 0.0
+        for m in range(n_states):
+            node_mean[t, m] = alpha[t, m] * beta[t, m]
+        for m in range(n_states):
+            agreement += node_mean[t, m]
+        if not agreement >= SAFE_SCALE:
+            return np.nan
+        for m in range(n_states):
+            node_mean[t, m] /= agreement
+        if t > 0:
+            for m in range(n_states):
+                ahead[m] = weight[t, m] * beta[t, m]
+            total = 0.0
+            for l in range(n_states):
+                back = 0.0
+                for m in range(n_states):
+                    back += factor[l, m] * ahead[m]
+                beta[t - 1, l] = back
+                total += back * alpha[t - 1, l]
+            if not total >= SAFE_SCALE:
+                return np.nan
+            peak = 0.0
+            for m in range(n_states):
+                ahead[m] /= total
+            for l in range(n_states):
+                a = alpha[t - 1, l]
+                for m in range(n_states):
+                    pair[l, m] += a * ahead[m]
+                peak = max(peak, beta[t - 1, l])
+            for l in range(n_states):
+                beta[t - 1, l] /= peak
+    return log_total * temperature
+
+
+@njit(cache=True, nogil=True)
+def _log_sum(values):  # type: ignore[no-untyped-def]
+    top = -np.inf
+    for value in values:
+        top = max(top, value)
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for value in values:
+        total += np.exp(value - top)
+    return top + np.log(total)
+
+
+@njit(cache=True, nogil=True)
+def _log_sums(nodes, move, temperature, first, last, alpha, beta, node_mean, pair_mean):  # type: ignore[no-untyped-def]
+    """Forward-backward on logarithms for one example: slower, and safe at any range and temperature."""
+    length, n_states = nodes.shape
+    work = np.empty(n_states)
+    for m in range(n_states):
+        alpha[0, m] = nodes[0, m] / temperature + first[m]
+        beta[length - 1, m] = last[m]
+    for t in range(1, length):
+        for m in range(n_states):
+            for l in range(n_states):
+                work[l] = alpha[t - 1, l] + move[l, m] / temperature
+            alpha[t, m] = _log_sum(work) + nodes[t, m] / temperature
+    for t in range(length - 1, 0, -1):
+        for l in range(n_states):
+            for m in range(n_states):
+                work[m] = (move[l, m] + nodes[t, m]) / temperature + beta[t, m]
+            beta[t - 1, l] = _log_sum(work)
+    for m in range(n_states):
+        work[m] = alpha[length - 1, m] + last[m]
+    log_total = _log_sum(work)
+    if log_total == -np.inf:
+        return log_total
+    for t in range(length):
+        for m in range(n_states):
+            node_mean[t, m] = np.exp(alpha[t, m] + beta[t, m] - log_total)
+    for t in range(1, length):
+        for l in range(n_states):
+            for m in range(n_states):
+                pair_mean[l, m] += np.exp(
+                    alpha[t - 1, l] + (move[l, m] + nodes[t, m]) / temperature + beta[t, m] - log_total
+                )
+    return log_total * temperature
+
+
+@njit(cache=True, nogil=True)
+def _same(first, second):  # type: ignore[no-untyped-def]
+    for l in range(first.shape[0]):
+        for m in range(first.shape[1]):
+            if first[l, m] != second[l, m]:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def soft_paths(
+    nodes: Array,
+    transitions: Array,
+    offsets: Ints,
+    first: Array,
+    between: Array,
+    last: Array,
+    temperature: float,
+    values: Array,
+    node_means: Array,
+    transition_means: Array,
+) -> None:
+    """Forward-backward: temperature * log sum over paths of exp(score / temperature), and its gradient.
+
+    Consecutive examples mostly share their transitions; their exponentials are then taken once.
+    """
+    n_states = nodes.shape[1]
+    n = offsets.size - 1
+    longest = 0
+    for i in range(n):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    alpha = np.empty((longest, n_states))
+    beta = np.empty((longest, n_states))
+    weight = np.empty((longest, n_states))
+    move = np.empty((n_states, n_states))
+    factor = np.empty((n_states, n_states))
+    top = 0.0
+    safe = False
+    for i in range(n):
+        rows = slice(offsets[i], offsets[i + 1])
+        if i == 0 or not _same(transitions[i], transitions[i - 1]):
+            top = -np.inf
+            bottom = np.inf
+            for l in range(n_states):
+                for m in range(n_states):
+                    move[l, m] = transitions[i, l, m] + between[l, m]
+                    if move[l, m] > -np.inf:
+                        top = max(top, move[l, m])
+                        bottom = min(bottom, move[l, m])
+            safe = top - bottom <= SAFE_RANGE * temperature
+            if top == -np.inf:
+                top = 0.0
+            for l in range(n_states):
+                for m in range(n_states):
+                    factor[l, m] = np.exp((move[l, m] - top) / temperature)
+        values[i] = np.nan
+        if safe:
+            values[i] = _scaled_sums(
+                nodes[rows], factor, top, temperature, first, last, alpha, beta, weight, node_means[rows],
+                transition_means[i],
+            )  # fmt: skip
+            for l in range(n_states):
+                for m in range(n_states):
+                    transition_means[i, l, m] *= factor[l, m]
+        if np.isnan(values[i]):
+            transition_means[i] = 0.0
+            values[i] = _log_sums(
+                nodes[rows], move, temperature, first, last, alpha, beta, node_means[rows], transition_means[i]
+            )
+        if values[i] == -np.inf:
+            node_means[rows] = 0.0
+            transition_means[i] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def ranked_paths(
+    nodes: Array, transitions: Array, first: Array, between: Array, last: Array, k: int
+) -> tuple[Array, Ints]:
+    """Return the values and states of the k best paths of one example, best first; fewer when fewer are legal."""
+    length, n_states = nodes.shape
+    move = transitions + between
+    values = np.full((length, n_states, k), -np.inf)
+    origin = np.zeros((length, n_states, k), dtype=np.int64)  # state * k + rank of the predecessor
+    for m in range(n_states):
+        values[0, m, 0] = nodes[0, m] + first[m]
+    cursor = np.empty(n_states, dtype=np.int64)
+    for t in range(1, length):
+        for m in range(n_states):
+            cursor[:] = 0
+            for rank in range(k):  # merge the sorted lists of all predecessors
+                best = -1
+                top = -np.inf
+                for l in range(n_states):
+                    if cursor[l] < k and values[t - 1, l, cursor[l]] + move[l, m] > top:
+                        top = values[t - 1, l, cursor[l]] + move[l, m]
+                        best = l
+                if best < 0:
+                    break
+                values[t, m, rank] = top + nodes[t, m]
+                origin[t, m, rank] = best * k + cursor[best]
+                cursor[best] += 1
+    best_values = np.full(k, -np.inf)
+    states = np.zeros((k, length), dtype=np.int64)
+    cursor[:] = 0
+    found = 0
+    for rank in range(k):
+        best = -1
+        top = -np.inf
+        for m in range(n_states):
+            if cursor[m] < k and values[length - 1, m, cursor[m]] + last[m] > top:
+                top = values[length - 1, m, cursor[m]] + last[m]
+                best = m
+        if best < 0:
+            break
+        best_values[rank] = top
+        found += 1
+        state, place = best, cursor[best]
+        cursor[best] += 1
+        for t in range(length - 1, -1, -1):
+            states[rank, t] = state
+            state, place = origin[t, state, place] // k, origin[t, state, place] % k
+    return best_values[:found], states[:found]

@@ -1,0 +1,153 @@
+"""Products of CSR rows with weights per (feature, label), and their transposes.
+
+The weights are either all pairs, weights[f, l], or a list of pairs: feature f owns weights[starts[f]:starts[f+1]]
+and labels[p] names the label of weight p.
+"""
+
+import numpy as np
+from numba import njit
+
+from maximand.support import Array, Ints
+
+
+@njit(cache=True, nogil=True)
+def scores(indptr: Ints, indices: Ints, data: Array, weights: Array, out: Array) -> None:
+    """out[r, l] += sum_f x[r, f] * weights[f, l]."""
+    n_labels = weights.shape[1]
+    for r in range(indptr.size - 1):
+        row = out[r]
+        for j in range(indptr[r], indptr[r + 1]):
+            value = data[j]
+            source = weights[indices[j]]
+            for l in range(n_labels):
+                row[l] += value * source[l]
+
+
+@njit(cache=True, nogil=True)
+def sums(indptr: Ints, indices: Ints, data: Array, mean: Array, out: Array) -> None:
+    """out[f, l] += sum_r x[r, f] * mean[r, l]."""
+    n_labels = mean.shape[1]
+    for r in range(indptr.size - 1):
+        row = mean[r]
+        for j in range(indptr[r], indptr[r + 1]):
+            value = data[j]
+            target = out[indices[j]]
+            for l in range(n_labels):
+                target[l] += value * row[l]
+
+
+@njit(cache=True, nogil=True)
+def pair_scores(
+    indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: Ints, weights: Array, out: Array
+) -> None:
+    """Add to out[r, labels[p]] the sum of x[r, f] * weights[p] over the pairs p of the features of row r."""
+    for r in range(indptr.size - 1):
+        row = out[r]
+        for j in range(indptr[r], indptr[r + 1]):
+            value = data[j]
+            for p in range(starts[indices[j]], starts[indices[j] + 1]):
+                row[labels[p]] += value * weights[p]
+
+
+@njit(cache=True, nogil=True)
+def pair_sums(
+    indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: Ints, mean: Array, out: Array
+) -> None:
+    """Add to out[p] the sum over rows of x[r, f] * mean[r, labels[p]]."""
+    for r in range(indptr.size - 1):
+        row = mean[r]
+        for j in range(indptr[r], indptr[r + 1]):
+            value = data[j]
+            for p in range(starts[indices[j]], starts[indices[j] + 1]):
+                out[p] += value * row[labels[p]]
+
+
+@njit(cache=True, nogil=True)
+def seen_pairs(
+    indptr: Ints, indices: Ints, allowed: Array, n_features: int
+) -> tuple[Ints, Ints]:
+    """List the (feature, label) pairs that occur: feature in a row, label allowed in it, not all labels allowed.
+
+    Returns starts and labels as described at the top of this file.
+    """
+    n_labels = allowed.shape[1]
+    seen = np.zeros((n_features, n_labels), dtype=np.bool_)
+    for r in range(indptr.size - 1):
+        n_allowed = 0
+        for l in range(n_labels):
+            n_allowed += allowed[r, l]
+        if n_allowed == n_labels:
+            continue
+        for j in range(indptr[r], indptr[r + 1]):
+            for l in range(n_labels):
+                if allowed[r, l]:
+                    seen[indices[j], l] = True
+    starts = np.zeros(n_features + 1, dtype=np.int64)
+    for f in range(n_features):
+        starts[f + 1] = starts[f] + seen[f].sum()
+    labels = np.empty(starts[-1], dtype=np.int32)
+    for f in range(n_features):
+        p = starts[f]
+        for l in range(n_labels):
+            if seen[f, l]:
+                labels[p] = l
+                p += 1
+    return starts, labels
+
+
+@njit(cache=True, nogil=True)
+def outer_rows(
+    indptr: Ints,
+    indices: Ints,
+    data: Array,
+    mean: Array,
+    offsets: Ints,
+    starts: Ints,
+    labels: Ints,
+    n_pairs: int,
+    extra: Array,
+) -> tuple[Ints, Ints, Array]:
+    """Return A' mean of every example as CSR rows over the weights, followed by its row of `extra`.
+
+    An empty `starts` means all pairs. Duplicates are not yet summed.
+    """
+    n_labels = mean.shape[1]
+    n = offsets.size - 1
+    every = starts.size == 0
+    room = 16
+    for i in range(n):
+        for r in range(offsets[i], offsets[i + 1]):
+            for l in range(n_labels):
+                if mean[r, l] != 0.0:
+                    room += indptr[r + 1] - indptr[r]
+        for e in range(extra.shape[1]):
+            if extra[i, e] != 0.0:
+                room += 1
+    pointers = np.zeros(n + 1, dtype=np.int64)
+    columns = np.empty(room, dtype=np.int64)
+    values = np.empty(room)
+    place = 0
+    for i in range(n):
+        for r in range(offsets[i], offsets[i + 1]):
+            for l in range(n_labels):
+                if mean[r, l] == 0.0:
+                    continue
+                for j in range(indptr[r], indptr[r + 1]):
+                    f = indices[j]
+                    column = f * n_labels + l
+                    if not every:
+                        column = -1
+                        for p in range(starts[f], starts[f + 1]):
+                            if labels[p] == l:
+                                column = p
+                    if column >= 0:
+                        columns[place] = column
+                        values[place] = data[j] * mean[r, l]
+                        place += 1
+        for e in range(extra.shape[1]):
+            if extra[i, e] != 0.0:
+                columns[place] = n_pairs + e
+                values[place] = extra[i, e]
+                place += 1
+        pointers[i + 1] = place
+    return pointers, columns[:place], values[:place]

@@ -1,0 +1,133 @@
+"""Dual ascent for choices among labels, one example at a time, each solved exactly.
+
+With scores W' x and a mean mu_i on the simplex for each example, the dual problem of one block is
+
+    maximise  mu @ (scores + costs) - q/2 |mu - mu_old|^2  on the simplex,   q = share_i |x_i|^2 / regularization,
+
+whose solution is the projection of mu_old + (scores + costs) / q.
+"""
+
+import numpy as np
+from numba import njit
+
+from maximand.support import Array, Ints
+
+
+@njit(cache=True, nogil=True)
+def _project(point, out):  # type: ignore[no-untyped-def]
+    """Project onto the simplex: drop entries below the threshold of those that remain, until none is."""
+    k = point.size
+    threshold = -np.inf
+    count = 0
+    while True:
+        total, remaining = 0.0, 0
+        for l in range(k):
+            if point[l] > threshold:
+                total += point[l]
+                remaining += 1
+        threshold = (total - 1.0) / remaining
+        if remaining == count:
+            break
+        count = remaining
+    for l in range(k):
+        out[l] = max(0.0, point[l] - threshold)
+
+
+@njit(cache=True, nogil=True)
+def _step(i, scores, costs, mean, share, squared, regularization, violation, point, change):  # type: ignore[no-untyped-def]
+    """Solve block i given its scores; leave the change of mean times -share / regularization; say if there is any."""
+    k = scores.size
+    top, average = -np.inf, 0.0
+    for l in range(k):
+        scores[l] += costs[i, l]
+        top = max(top, scores[l])
+        average += mean[i, l] * scores[l]
+    violation[i] = share[i] * (top - average)
+    if top - average <= 1e-14 * max(1.0, abs(top)) or share[i] == 0.0:
+        return False
+    q = share[i] * squared[i] / regularization
+    if q > 0.0:
+        for l in range(k):
+            point[l] = mean[i, l] + (scores[l] - top) / q
+        _project(point, change)
+    else:
+        for l in range(k):
+            change[l] = 0.0
+        change[np.argmax(scores)] = 1.0
+    for l in range(k):
+        new = change[l]
+        change[l] = (mean[i, l] - new) * share[i] / regularization
+        mean[i, l] = new
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _dot(first, second):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for f in range(first.size):
+        total += first[f] * second[f]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def ascend_dense(
+    examples: Ints,
+    matrix: Array,
+    costs: Array,
+    mean: Array,
+    share: Array,
+    squared: Array,
+    regularization: float,
+    weights: Array,
+    bias: Array,
+    violation: Array,
+) -> None:
+    """Visit the examples in order; weights (feature, label) and bias (label, or empty) follow the means."""
+    n_features, k = weights.shape
+    by_label = weights.T.copy()
+    scores, point, change = np.empty(k), np.empty(k), np.empty(k)
+    for i in examples:
+        row = matrix[i]
+        for l in range(k):
+            scores[l] = _dot(by_label[l], row) + (bias[l] if bias.size else 0.0)
+        if _step(i, scores, costs, mean, share, squared, regularization, violation, point, change):
+            for l in range(k):
+                if change[l] != 0.0:
+                    target = by_label[l]
+                    for f in range(n_features):
+                        target[f] += change[l] * row[f]
+            for l in range(bias.size):
+                bias[l] += change[l]
+    weights[:] = by_label.T
+
+
+@njit(cache=True, nogil=True)
+def ascend_sparse(
+    examples: Ints,
+    indptr: Ints,
+    indices: Ints,
+    data: Array,
+    costs: Array,
+    mean: Array,
+    share: Array,
+    squared: Array,
+    regularization: float,
+    weights: Array,
+    bias: Array,
+    violation: Array,
+) -> None:
+    """Do the same for CSR rows."""
+    k = weights.shape[1]
+    scores, point, change = np.empty(k), np.empty(k), np.empty(k)
+    for i in examples:
+        for l in range(k):
+            scores[l] = bias[l] if bias.size else 0.0
+        for j in range(indptr[i], indptr[i + 1]):
+            for l in range(k):
+                scores[l] += data[j] * weights[indices[j], l]
+        if _step(i, scores, costs, mean, share, squared, regularization, violation, point, change):
+            for j in range(indptr[i], indptr[i + 1]):
+                for l in range(k):
+                    weights[indices[j], l] += data[j] * change[l]
+            for l in range(bias.size):
+                bias[l] += change[l]

@@ -1,0 +1,232 @@
+"""The regularised objective: all that a solver sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import and_
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from maximand.batch import Batch, Lanes
+from maximand.engine import Threads
+from maximand.features import FeatureMap
+from maximand.losses import ANNOTATED, Loss
+from maximand.oracles import Oracle, Soft, Target
+from maximand.support import Array, Guarantee, Ints, Plane, Support
+
+
+@dataclass(frozen=True)
+class ExamplePlanes:
+    """Planes of the penalties of single examples, less the score of their annotated parts.
+
+    The difference has few nonzeros where an output differs little from the annotation. `values` holds it for every
+    example asked; `rows` says which of these got a plane, with slopes[j] @ w + offsets[j] <= value, equal at the
+    weights asked.
+    """
+
+    rows: Ints
+    slopes: csr_array
+    offsets: Array
+    values: Array
+    guarantee: Guarantee
+
+
+Piece = tuple[Batch, Target | None]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """regularization / 2 |w|^2 + sum_i weight_i (penalty_i(A_i w) - reward_i(A_i w)), with weights that sum to one.
+
+    `frozen` holds the reward once it is linear: for CCCP, or because the annotation is full.
+    """
+
+    batch: Batch
+    features: FeatureMap
+    loss: Loss
+    regularization: float
+    engine: Threads
+    lanes: Lanes
+    frozen: Plane | None = None
+
+    @classmethod
+    def of(
+        cls,
+        batch: Batch,
+        features: FeatureMap,
+        loss: Loss,
+        regularization: float,
+        engine: Threads | None = None,
+        sample_weight: Array | None = None,
+    ) -> Objective:
+        """Return the objective of a batch; sample_weight, where given, replaces equal weights."""
+        weight = np.ones(batch.space.n_examples) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        batch = replace(batch, weight=weight / weight.sum())
+        lanes = Lanes(batch, features.n_weights)
+        objective = cls(batch, features, loss, regularization, engine or Threads(), lanes)
+        if loss.reward is not None and loss.convex(objective.full):
+            return objective.linearized(np.zeros(features.n_weights))
+        return objective
+
+    @cached_property
+    def full(self) -> bool:
+        """Whether every example is fully annotated."""
+        return bool(self.batch.annotation.full.all())
+
+    @property
+    def convex(self) -> bool:
+        """Whether the objective is convex: of loss and data, or because the reward is frozen."""
+        return self.frozen is not None or self.loss.convex(self.full)
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the objective is differentiable."""
+        return self.loss.smooth(self.full) or (self.frozen is not None and self.loss.penalty.smooth)
+
+    @property
+    def polyhedral(self) -> bool:
+        """Whether the objective is, but for its regulariser, convex and made of finitely many planes."""
+        return self.convex and not self.loss.penalty.smooth
+
+    @property
+    def n_weights(self) -> int:
+        """The number of weights."""
+        return self.features.n_weights
+
+    @property
+    def n_examples(self) -> int:
+        """The number of examples."""
+        return self.batch.space.n_examples
+
+    def _each(
+        self, oracle: Oracle, weights: Array, lane: list[Piece]
+    ) -> Iterator[tuple[Batch, Target, Array, Support]]:
+        """Ask the oracle at the weights, chunk by chunk; yield chunk, target, theta and answer."""
+        for chunk, kept in lane:
+            target = kept or chunk.target
+            theta = self.features.scores(chunk.inputs, weights)
+            yield chunk, target, theta, oracle(chunk.space, theta, target)
+
+    def _plane(self, oracle: Oracle, weights: Array, batch: Batch | None = None) -> Plane:
+        """Return the weighted sum of the planes of all examples, or of those of another batch."""
+
+        def lane_plane(lane: list[Piece]) -> Plane:
+            slope, offset, guarantee = np.zeros(self.n_weights), 0.0, Guarantee.EXACT
+            for chunk, _, theta, support in self._each(oracle, weights, lane):
+                self.features.add_sums(chunk.inputs, chunk.space.scale(support.mean, chunk.weight), slope)
+                offset += float(chunk.weight @ (support.value - chunk.space.dot(theta, support.mean)))
+                guarantee = guarantee & support.guarantee
+            return Plane(slope, offset, guarantee)
+
+        self.lanes.calls += (batch or self.batch).n_examples
+        planes = self.engine.map(lane_plane, self.lanes.lanes if batch is None else [[(batch, None)]])
+        total = planes[0]
+        for plane in planes[1:]:
+            total.slope[:] += plane.slope
+            total = Plane(total.slope, total.offset + plane.offset, total.guarantee & plane.guarantee)
+        return total
+
+    def penalty(self, weights: Array) -> Plane:
+        """Return the plane that touches the penalty at the weights."""
+        return self._plane(self.loss.penalty, weights)
+
+    def reward(self, weights: Array) -> Plane:
+        """Return the plane that touches the reward at the weights."""
+        if self.frozen is not None:
+            return self.frozen
+        if self.loss.reward is None:
+            return Plane(np.zeros(self.n_weights), 0.0)
+        return self._plane(self.loss.reward, weights)
+
+    def value_of(self, weights: Array, penalty: Plane, reward: Plane) -> float:
+        """Return the objective at the weights, given the planes that touch there."""
+        return 0.5 * self.regularization * float(weights @ weights) + penalty(weights) - reward(weights)
+
+    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+        """Return the objective and a (sub)gradient."""
+        penalty, reward = self.penalty(weights), self.reward(weights)
+        gradient = self.regularization * weights
+        gradient += penalty.slope
+        gradient -= reward.slope
+        return self.value_of(weights, penalty, reward), gradient
+
+    def value(self, weights: Array) -> float:
+        """Return the objective."""
+        return self.value_of(weights, self.penalty(weights), self.reward(weights))
+
+    def sampled_gradient(self, weights: Array, examples: Ints) -> tuple[float, Array]:
+        """Return value and (sub)gradient of the objective of some examples alone, each as likely as its weight."""
+        part = self.batch.take(examples)
+        part = replace(part, weight=np.full(len(examples), 1.0 / len(examples)))
+        penalty = self._plane(self.loss.penalty, weights, part)
+        if self.loss.reward is None or (self.frozen is not None and not self.loss.reward.linear(self.full)):
+            reward = self.reward(weights)  # none at all, or frozen by CCCP as a sum over all examples
+        else:
+            reward = self._plane(self.loss.reward, weights, part)
+        gradient = self.regularization * weights + penalty.slope - reward.slope
+        return self.value_of(weights, penalty, reward), gradient
+
+    def planes(self, weights: Array, examples: Ints | None = None, above: Array | None = None) -> ExamplePlanes:
+        """Return planes, one for each of the given examples (default: of all).
+
+        With `above`, only for examples whose value exceeds it: what is there already need not be built again.
+        """
+        batch = self.batch if examples is None else self.batch.take(examples)
+        lanes = self.lanes.lanes if examples is None else [[(batch, None)]]
+        self.lanes.calls += batch.n_examples
+        threshold = np.full(batch.n_examples, -np.inf) if above is None else above
+        starts = iter(np.cumsum([0] + [sum(chunk.n_examples for chunk, _ in lane) for lane in lanes]))
+
+        def lane_planes(work: tuple[list[Piece], int]) -> list[ExamplePlanes]:
+            lane, start = work
+            found = []
+            for chunk, target, theta, support in self._each(self.loss.penalty, weights, lane):
+                values = support.value - chunk.space.dot(theta, target.psi)
+                wanted = values > threshold[start : start + chunk.n_examples]
+                mean = chunk.space.scale(support.mean - target.psi, wanted.astype(float))
+                offsets = (support.value - chunk.space.dot(theta, support.mean))[wanted]
+                slopes = self.features.slopes(chunk.inputs, mean)[wanted]
+                rows = start + np.flatnonzero(wanted)
+                found.append(ExamplePlanes(rows, slopes, offsets, values, support.guarantee))
+                start += chunk.n_examples
+            return found
+
+        found = [planes for lane in self.engine.map(lane_planes, list(zip(lanes, starts, strict=False))) for planes in lane]
+        return ExamplePlanes(
+            np.concatenate([planes.rows for planes in found]),
+            vstack([planes.slopes for planes in found], format="csr"),
+            np.concatenate([planes.offsets for planes in found]),
+            np.concatenate([planes.values for planes in found]),
+            reduce(and_, (planes.guarantee for planes in found)),
+        )
+
+    def annotated_score(self) -> Plane:
+        """Return the weighted mean score of the annotated parts: what `planes` leaves out."""
+        if self.lanes.annotated_score is None:
+            slope = np.zeros(self.n_weights)
+            for lane in self.lanes.lanes:
+                for chunk, target in lane:
+                    psi = (target or chunk.target).psi
+                    self.features.add_sums(chunk.inputs, chunk.space.scale(psi, chunk.weight), slope)
+            self.lanes.annotated_score = Plane(slope, 0.0)
+        return self.lanes.annotated_score
+
+    def linearized(self, weights: Array) -> Objective:
+        """Return the convex objective whose reward is replaced by the plane that touches it at the weights."""
+        return replace(self, frozen=replace(self, frozen=None).reward(weights))
+
+    def annotated(self) -> Objective:
+        """Return the convex objective whose reward is the mean of the outputs that agree with the annotation.
+
+        It touches the maximum over Y* at zero weights, where all outputs tie; on full annotation it is the convex
+        bound that do2008 starts from.
+        """
+        start = np.zeros(self.n_weights)
+        try:
+            plane = self._plane(Soft(ANNOTATED, temperature=1.0), start)
+        except NotImplementedError:
+            plane = self._plane(Soft(ANNOTATED), start)
+        return replace(self, frozen=Plane(plane.slope, 0.0))

@@ -1,0 +1,148 @@
+"""Convex functions of theta, with their gradients: the two sides that every loss is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from maximand.costs import Cost
+from maximand.spaces import OutputSpace
+from maximand.support import Array, Support
+
+
+class Over(Enum):
+    """The set of outputs that a maximum ranges over."""
+
+    ALL = "Y"
+    ANNOTATED = "Y*"
+    OTHER = "Y°"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What training knows of the outputs of a batch: the annotation, and what each part would cost."""
+
+    space: OutputSpace
+    annotation: Any
+    cost: Cost
+
+    @cached_property
+    def full(self) -> bool:
+        """Whether the annotation leaves a single output to every example."""
+        return bool(self.annotation.full.all())
+
+    @cached_property
+    def psi(self) -> Array:
+        """Psi of the known parts."""
+        return self.space.encode(self.annotation)
+
+    @cached_property
+    def cost_linear(self) -> tuple[Array, Array]:
+        """v, c with cost = v @ psi + c."""
+        return self.cost.against(self.space, self.annotation)
+
+
+class Oracle(Protocol):
+    """A convex function of theta and its gradient."""
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the function is differentiable."""
+
+    def linear(self, full: bool) -> bool:
+        """Whether the function is linear in theta, given whether the annotation is full."""
+
+    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+        """Return value and gradient."""
+
+
+@dataclass(frozen=True)
+class Soft:
+    """The soft maximum at a temperature (0: the maximum) of score + cost * Delta over a set of outputs."""
+
+    over: Over = Over.ALL
+    cost: float = 0.0
+    temperature: float = 0.0
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the function is differentiable."""
+        return self.temperature > 0
+
+    def linear(self, full: bool) -> bool:
+        """A maximum over a single output is linear."""
+        return self.over is Over.ANNOTATED and full
+
+    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+        """Return value and gradient."""
+        constant: Array | float = 0.0
+        if self.cost:
+            vector, constant = target.cost_linear
+            theta, constant = theta + self.cost * vector, self.cost * constant
+        support = self._maximum(space, theta, target)
+        return Support(support.value + constant, support.mean, support.guarantee)
+
+    def _maximum(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+        if self.over is Over.ANNOTATED and target.full:
+            return Support(space.dot(theta, target.psi), target.psi)
+        match self.over, self.smooth:
+            case Over.ALL, False:
+                return space.argmax(theta)
+            case Over.ALL, True:
+                return space.marginals(theta, self.temperature)
+            case Over.ANNOTATED, False:
+                return space.argmax_given(theta, target.annotation)
+            case Over.ANNOTATED, True:
+                return space.marginals_given(theta, target.annotation, self.temperature)
+            case Over.OTHER, False:
+                return space.argmax_other(theta, target.annotation)
+        return space.marginals_other(theta, target.annotation, self.temperature)
+
+
+@dataclass(frozen=True)
+class Rescaled:
+    """Slack rescaling: max over Y of cost * (1 + score - score of the annotated output)."""
+
+    smooth = False
+
+    def linear(self, full: bool) -> bool:
+        """Return False."""
+        return False
+
+    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+        """Return value and gradient, cost(y) * (psi(y) - psi(y*)) at the best y."""
+        vector, constant = target.cost_linear
+        best = space.argmax_product(vector, constant, theta, 1.0 - space.dot(theta, target.psi))
+        costs = np.where(best.value > 0, space.dot(vector, best.mean) + constant, 0.0)
+        return Support(best.value, space.scale(best.mean - target.psi, costs), best.guarantee)
+
+
+@dataclass(frozen=True)
+class Larger:
+    """The larger of two convex functions. max(0, P - R) = max(P, R) - R, so it makes positive parts."""
+
+    first: Oracle
+    second: Oracle
+
+    @property
+    def smooth(self) -> bool:
+        """Return False: there is a kink where the two meet."""
+        return False
+
+    def linear(self, full: bool) -> bool:
+        """Return False."""
+        return False
+
+    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+        """Return value and gradient of the larger one; where they are equal, of the second."""
+        first, second = self.first(space, theta, target), self.second(space, theta, target)
+        wins = (first.value > second.value).astype(float)
+        return Support(
+            np.maximum(first.value, second.value),
+            space.scale(first.mean, wins) + space.scale(second.mean, 1.0 - wins),
+            first.guarantee & second.guarantee,
+        )

@@ -1,0 +1,25 @@
+"""Ways to minimise an objective."""
+
+from maximand.solvers.base import Callback, Record, Result, Solver
+from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
+from maximand.solvers.cccp import CCCP, automatic
+from maximand.solvers.lbfgs import LBFGS
+from maximand.solvers.n_slack import NSlack
+from maximand.solvers.one_slack import OneSlack
+from maximand.solvers.subgradient import Decreasing, Polyak, Subgradient
+
+__all__ = [
+    "CCCP",
+    "LBFGS",
+    "BlockFrankWolfe",
+    "Callback",
+    "Decreasing",
+    "NSlack",
+    "OneSlack",
+    "Polyak",
+    "Record",
+    "Result",
+    "Solver",
+    "Subgradient",
+    "automatic",
+]

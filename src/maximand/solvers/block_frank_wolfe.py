@@ -1,0 +1,114 @@
+"""Block-coordinate Frank-Wolfe on the dual."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from maximand.objective import Objective
+from maximand.solvers.base import Iterate, Result, Solver, resumable
+from maximand.solvers.simplex_blocks import SimplexBlocks
+from maximand.solvers.working_sets import WorkingSets, above
+from maximand.support import Array, Ints
+
+SHRINK = 0.5  # sweeps leave out examples whose part in the gap is below this share of the average
+SWEEPS_BETWEEN_MEASURES = 200
+EXPLORE = 0.1  # the share of each epoch that is drawn without regard to the gaps
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockFrankWolfe(Solver):
+    """Pairwise block-coordinate Frank-Wolfe with gap sampling and a plane cache.
+
+    An epoch asks as many oracles as there are examples, in small batches drawn in proportion to each example's last
+    known part of the duality gap; every example then takes an exact step from its worst plane to its best, old or
+    new, at the weights of that moment. Between epochs `cache_sweeps` steps per example use known planes only. The
+    gap is measured at the end of an epoch with all oracles at the same weights, so it is a true one. With
+    `averaging` the objective is also tried at an average of the weights so far.
+
+    Where each block is a choice among labels its dual problem is solved exactly, in closed form, instead.
+    """
+
+    cache_sweeps: int = 20
+    batch_size: int | None = None
+    averaging: bool = False
+    patience: int = 4
+    random_state: int = 0
+
+    requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
+    instead: ClassVar[str] = "LBFGS() for smooth losses, CCCP(inner=BlockFrankWolfe()) for those that are not convex"
+
+    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
+        """Yield the weights after each epoch."""
+        rng = np.random.default_rng(self.random_state)
+        if SimplexBlocks.fit(objective):
+            return (yield from self._exact_blocks(objective, start, rng))
+        n = objective.n_examples
+        everyone = np.arange(n)
+        batch_size = self.batch_size or max(1, min(256, n // 4))
+        sets = WorkingSets.resumed(objective, start, self.patience)
+        if start is not None:
+            yield Iterate(start.weights, objective.value(start.weights), None, sets, sets.guarantee)
+        gaps = np.ones(n)
+        average = sets.weights.copy()
+        epoch = 0
+        while True:
+            known = sets.heights(everyone)
+            planes = objective.planes(sets.weights, above=above(known))
+            if sets.count:
+                value = sets.value(np.maximum(planes.values, known))
+                gaps = np.maximum(planes.values - sets.averages(), 0.0) * sets.share
+                best = sets.weights.copy()
+                if self.averaging and epoch > 1:
+                    averaged = objective.value(average)
+                    if averaged < value:
+                        best, value = average.copy(), averaged
+                yield Iterate(best, value, sets.dual, sets, sets.guarantee)
+            sets.add(planes, planes.rows)
+            active = everyone
+            for _ in range(self.cache_sweeps):
+                sets.sweep(rng.permutation(active))
+                active = np.flatnonzero(sets.violation > SHRINK * sets.violation.mean())
+            for batch in self._draw(gaps, batch_size, rng):
+                known = sets.heights(batch)
+                planes = objective.planes(sets.weights, batch, above=above(known))
+                sets.add(planes, batch[planes.rows])
+                sets.sweep(batch)
+            sets.refresh()
+            epoch += 1
+            average += 2.0 / (epoch + 1.0) * (sets.weights - average)
+
+    def _exact_blocks(
+        self, objective: Objective, start: Result | None, rng: np.random.Generator
+    ) -> Generator[Iterate, None, str]:
+        """Yield the weights whenever the gap as seen by the sweeps has fallen far enough to measure it again."""
+        blocks = resumable(objective, start, SimplexBlocks) or SimplexBlocks(objective)
+        if start is not None:
+            yield Iterate(start.weights, objective.value(start.weights), None, blocks)
+        everyone = np.arange(objective.n_examples)
+        while True:
+            blocks.aim(objective)
+            penalty = objective.penalty(blocks.weights)
+            value = objective.value_of(blocks.weights, penalty, blocks.reward)
+            dual = blocks.dual
+            yield Iterate(blocks.weights.copy(), value, dual, blocks, penalty.guarantee)
+            goal = max(0.2 * (value - dual), 0.7 * self.tolerance * abs(value))
+            active = everyone
+            for sweep in range(SWEEPS_BETWEEN_MEASURES):
+                blocks.sweep(rng.permutation(active))
+                remaining = float(blocks.violation[active].sum())
+                if active.size == everyone.size and remaining <= goal:
+                    break
+                every = sweep % 10 == 9 or remaining <= goal
+                threshold = SHRINK * 0.1 * remaining / active.size
+                active = everyone if every else np.flatnonzero(blocks.violation > threshold)
+
+    def _draw(self, gaps: Array, batch_size: int, rng: np.random.Generator) -> list[Ints]:
+        """Return batches of distinct examples, one epoch of them, likelier where the gap is larger."""
+        n = gaps.size
+        chances = (1.0 - EXPLORE) * gaps / max(float(gaps.sum()), np.finfo(float).tiny) + EXPLORE / n
+        drawn = rng.choice(n, size=n, p=chances / chances.sum())
+        return [np.unique(drawn[j : j + batch_size]) for j in range(0, n, batch_size)]

@@ -1,0 +1,62 @@
+"""Cutting planes with one slack variable for each example."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from maximand.objective import Objective
+from maximand.solvers.base import Iterate, Result, Solver
+from maximand.solvers.working_sets import WorkingSets, above
+from maximand.support import Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class NSlack(Solver):
+    """A working set of planes for each example; the dual over all of them by sweeps of exact pairwise steps.
+
+    Each round asks every oracle at the same weights, so value and gap are true ones, adds the planes that rise above
+    the working sets, and sweeps until the gap over the working sets is `inner` of the whole gap. Shrinking: sweeps
+    visit only examples that still had a part in that gap, and all of them every few sweeps.
+    """
+
+    inner: float = 0.2
+    max_sweeps: int = 30
+    patience: int = 10
+    random_state: int = 0
+
+    requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
+    instead: ClassVar[str] = "LBFGS() for smooth losses, CCCP(inner=NSlack()) for those that are not convex"
+
+    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
+        """Yield the weights of the dual solution after each round."""
+        rng = np.random.default_rng(self.random_state)
+        sets = WorkingSets.resumed(objective, start, self.patience)
+        if start is not None:
+            yield Iterate(start.weights, objective.value(start.weights), None, sets, sets.guarantee)
+        while True:
+            known = sets.heights(np.arange(objective.n_examples))
+            planes = objective.planes(sets.weights, above=above(known))
+            value = sets.value(np.maximum(planes.values, known))
+            dual = sets.dual if sets.count else None
+            sets.add(planes, planes.rows)
+            if dual is not None:
+                yield Iterate(sets.weights.copy(), value, dual, sets, sets.guarantee)
+            gap = np.inf if dual is None else value - dual
+            self._sweep(sets, self.inner * gap, rng)
+
+    def _sweep(self, sets: WorkingSets, target: float, rng: np.random.Generator) -> None:
+        """Sweep until the gap over the working sets falls to the target."""
+        everyone = np.arange(sets.share.size)
+        active: Ints = everyone
+        for count in range(self.max_sweeps):
+            sets.sweep(rng.permutation(active))
+            remaining = float(sets.violation[active].sum())
+            if active.size == everyone.size and remaining <= target:
+                break
+            shrink = count % 5 != 4 and remaining > target
+            active = np.flatnonzero(sets.violation > 0.01 * remaining / active.size) if shrink else everyone
+        sets.refresh()

@@ -1,0 +1,125 @@
+"""A bundle method on the mean of all examples: one slack variable."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from maximand.numerics.simplex_qp import maximize_on_simplex
+from maximand.objective import Objective
+from maximand.solvers.base import Iterate, Result, Solver, origin, resumable, start_weights
+from maximand.support import Array, Guarantee, Plane
+
+
+class Bundle:
+    """Planes that bound the penalty from below, their Gram matrix, and how long each has been idle."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.origin = origin(objective)
+        self.slopes = np.empty((0, objective.n_weights))
+        self.offsets = np.empty(0)
+        self.gram = np.empty((0, 0))
+        self.idle = np.empty(0, dtype=int)
+        self.guarantee = Guarantee.EXACT
+        self.count = 0
+
+    def add(self, plane: Plane) -> None:
+        """Add a plane."""
+        m = self.count
+        if m == len(self.slopes):
+            room = max(16, 2 * m)
+            self.slopes = np.concatenate([self.slopes, np.empty((room - m, self.slopes.shape[1]))])
+            gram = np.empty((room, room))
+            gram[:m, :m] = self.gram[:m, :m]
+            self.gram = gram
+            self.offsets = np.resize(self.offsets, room)
+            self.idle = np.resize(self.idle, room)
+        self.slopes[m], self.offsets[m], self.idle[m] = plane.slope, plane.offset, 0
+        self.gram[m, : m + 1] = self.gram[: m + 1, m] = self.slopes[: m + 1] @ plane.slope
+        self.guarantee = self.guarantee & plane.guarantee
+        self.count = m + 1
+
+    def minimize(self, regularization: float, reward: Plane) -> tuple[Array, float]:
+        """Minimise regularization / 2 |w|^2 - reward(w) + max_j plane_j(w); return w and the minimum.
+
+        Dual: w = (reward.slope - sum_j alpha_j slope_j) / regularization. Any alpha on the simplex gives a lower
+        bound, so what is returned bounds the objective from below whatever the accuracy of the program.
+        """
+        m = self.count
+        slopes, offsets = self.slopes[:m], self.offsets[:m]
+        linear = offsets + slopes @ reward.slope / regularization
+        alpha = maximize_on_simplex(self.gram[:m, :m] / regularization, linear)
+        self.idle[:m] = np.where(alpha > 1e-10, 0, self.idle[:m] + 1)
+        weights = (reward.slope - alpha @ slopes) / regularization
+        bound = float(alpha @ offsets) - 0.5 * regularization * float(weights @ weights) - reward.offset
+        return weights, bound
+
+    def drop_idle(self, patience: int) -> None:
+        """Remove the planes that took no part in the last `patience` solutions."""
+        keep = np.flatnonzero(self.idle[: self.count] <= patience)
+        if keep.size < self.count:
+            m = keep.size
+            self.slopes[:m], self.offsets[:m], self.idle[:m] = self.slopes[keep], self.offsets[keep], self.idle[keep]
+            self.gram[:m, :m] = self.gram[np.ix_(keep, keep)]
+            self.count = m
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSlack(Solver):
+    """Cutting planes on the mean penalty (BMRM), with a line search in the manner of OCAS.
+
+    The program over all planes proposes weights and a lower bound. From the best weights so far the search goes
+    towards the proposal and stops where the planes, the new one included, say that the objective is least.
+    `patience` is how many programs a plane may sit out before it is removed.
+    """
+
+    patience: int = 20
+
+    requires: ClassVar[frozenset[str]] = frozenset({"convex"})
+    instead: ClassVar[str] = "CCCP(inner=OneSlack())"
+
+    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
+        """Yield the best weights and the bound after each program."""
+        reward = objective.reward(np.zeros(0))
+        bundle = resumable(objective, start, Bundle) or Bundle(objective)
+        best = start_weights(objective, start)
+        plane = objective.penalty(best)
+        bundle.add(plane)
+        value = objective.value_of(best, plane, reward)
+        while True:
+            proposal, bound = bundle.minimize(objective.regularization, reward)
+            yield Iterate(best, value, bound, bundle, bundle.guarantee)
+            bundle.drop_idle(self.patience)
+            anchor = best
+            for step in (1.0, None):
+                if step is None:
+                    step = _model_minimum(bundle, objective.regularization, reward, anchor, proposal - anchor)
+                    if step > 0.999:
+                        break
+                trial = anchor + step * (proposal - anchor)
+                plane = objective.penalty(trial)
+                bundle.add(plane)
+                trial_value = objective.value_of(trial, plane, reward)
+                if trial_value < value:
+                    best, value = trial, trial_value
+
+
+def _model_minimum(bundle: Bundle, regularization: float, reward: Plane, anchor: Array, move: Array) -> float:
+    """Return the step in [0, 1] along `move` where the regulariser plus the largest plane is least, by bisection."""
+    m = bundle.count
+    heights = bundle.slopes[:m] @ anchor + bundle.offsets[:m]
+    rates = bundle.slopes[:m] @ move
+    linear = regularization * float(anchor @ move) - float(reward.slope @ move)
+    quadratic = regularization * float(move @ move)
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        top = int(np.argmax(heights + middle * rates))
+        if linear + middle * quadratic + rates[top] > 0:
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,78 @@
+"""The dual of a choice among labels, where every block has a closed form."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from maximand.features import PerLabel
+from maximand.numerics import simplex_blocks as kernels
+from maximand.objective import Objective
+from maximand.oracles import Over, Soft
+from maximand.solvers.base import origin
+from maximand.spaces import Choice
+from maximand.support import Array, Ints
+
+
+class SimplexBlocks:
+    """Means mu_i on the simplex, one for each example, and w = (b - sum_i share_i A_i' mu_i) / regularization."""
+
+    @staticmethod
+    def fit(objective: Objective) -> bool:
+        """Whether the objective has this form: one label each, a weight for every pair, a maximum as penalty."""
+        penalty, features = objective.loss.penalty, objective.features
+        return (
+            isinstance(objective.batch.space, Choice)
+            and isinstance(features, PerLabel)
+            and features.every_pair
+            and isinstance(penalty, Soft)
+            and penalty.over is Over.ALL
+            and not penalty.smooth
+        )
+
+    def __init__(self, objective: Objective):
+        batch = objective.batch
+        self.origin = origin(objective)
+        self.shape = (batch.n_examples, cast(Choice, batch.space).n_labels)
+        self.share = batch.weight
+        self.features = cast(PerLabel, objective.features)
+        self.inputs = batch.inputs
+        factor = cast(Soft, objective.loss.penalty).cost
+        vector, constant = batch.target.cost_linear
+        self.costs = factor * (vector.reshape(self.shape) + constant[:, None])
+        matrix = self.inputs.matrix
+        squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
+        self.squared = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
+        allowed = batch.annotation.allowed_nodes
+        self.mean = allowed / allowed.sum(axis=1, keepdims=True)
+        self.violation = np.zeros(batch.n_examples)
+        self.aim(objective)
+
+    def aim(self, objective: Objective) -> None:
+        """Take another reward or regularisation; also wipes out the rounding of the updates."""
+        self.regularization = objective.regularization
+        self.reward = objective.reward(np.zeros(0))
+        total = np.zeros(self.features.n_weights)
+        self.features.add_sums(self.inputs, self.mean * self.share[:, None], total)
+        self.weights: Array = (self.reward.slope - total) / self.regularization
+
+    @property
+    def dual(self) -> float:
+        """The dual value: a lower bound on the minimum."""
+        linear = float(self.share @ np.einsum("il,il->i", self.mean, self.costs))
+        return linear - 0.5 * self.regularization * float(self.weights @ self.weights) - self.reward.offset
+
+    def sweep(self, examples: Ints) -> None:
+        """Visit the examples once, in the given order."""
+        n_pairs = self.features.n_pairs
+        weights = self.weights[:n_pairs].reshape(self.features.n_features, self.shape[1])
+        tail = (
+            self.costs, self.mean, self.share, self.squared, self.regularization, weights, self.weights[n_pairs:],
+            self.violation,
+        )  # fmt: skip
+        if self.inputs.sparse:
+            matrix = self.inputs.matrix
+            kernels.ascend_sparse(examples, matrix.indptr, matrix.indices, matrix.data, *tail)
+        else:
+            kernels.ascend_dense(examples, self.inputs.matrix, *tail)

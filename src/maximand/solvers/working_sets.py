@@ -1,0 +1,145 @@
+"""The planes found so far for each example, and the dual variables on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maximand.numerics import working_sets as kernels
+from maximand.objective import ExamplePlanes, Objective
+from maximand.solvers.base import Result, origin, resumable
+from maximand.support import Array, Guarantee, Ints, Plane
+
+CROWDED = 1.5  # unused planes are removed when they make up more than a third of all
+
+
+def _grown(array: Array, count: int, more: int) -> Array:
+    """Return the array with room for `more` entries after the first `count`; room doubles, so growth is cheap."""
+    if count + more <= array.size:
+        return array
+    larger = np.zeros(max(2 * array.size, count + more), dtype=array.dtype)
+    larger[:count] = array[:count]
+    return larger
+
+
+def above(known: Array) -> Array:
+    """Return the heights that a new plane must exceed to be worth adding, rounding allowed for."""
+    return known + 1e-12 * np.abs(np.maximum(known, 0.0))
+
+
+class WorkingSets:
+    """Planes for each example with weights alpha, and w = (b - sum_i share_i sum_p alpha_p z_p) / regularization.
+
+    `patience` is how many refreshes a plane may go unused before it can be removed. The arrays have room to grow:
+    the first `count` planes are in use.
+    """
+
+    def __init__(self, objective: Objective, patience: int):
+        n = objective.n_examples
+        self.origin = origin(objective)
+        self.share, self.patience = objective.batch.weight, patience
+        self.count = 0
+        self.indptr = np.zeros(1, dtype=np.int64)
+        self.indices = np.empty(0, dtype=np.int32)
+        self.data, self.offsets, self.alpha = np.empty(0), np.empty(0), np.empty(0)
+        self.owner, self.idle, self.following = (np.empty(0, dtype=np.int64) for _ in range(3))
+        self.head = np.full(n, -1, dtype=np.int64)
+        self.violation = np.zeros(n)
+        self.guarantee = Guarantee.EXACT
+
+    @classmethod
+    def resumed(cls, objective: Objective, start: Result | None, patience: int) -> WorkingSets:
+        """Return the working sets of an earlier run aimed at this objective, or empty ones."""
+        reward, left_out = objective.reward(np.zeros(0)), objective.annotated_score()
+        reward = Plane(reward.slope - left_out.slope, reward.offset)
+        sets = resumable(objective, start, cls) or cls(objective, patience)
+        sets.aim(objective.regularization, reward)
+        return sets
+
+    def aim(self, regularization: float, reward: Plane) -> None:
+        """Take another linear part or regularisation; the planes stay valid, as they bound the penalty alone."""
+        self.regularization, self.reward = regularization, reward
+        total = np.zeros(reward.slope.size)
+        kernels.combine(
+            self.owner[: self.count], self.indptr, self.indices, self.data, self.alpha, self.share, total
+        )
+        self.weights = (reward.slope - total) / regularization
+
+    @property
+    def dual(self) -> float:
+        """The dual value: a lower bound on the minimum."""
+        m = self.count
+        linear = float((self.share[self.owner[:m]] * self.alpha[:m]) @ self.offsets[:m])
+        return linear - 0.5 * self.regularization * float(self.weights @ self.weights) - self.reward.offset
+
+    def value(self, penalties: Array) -> float:
+        """Return the objective at the current weights, given the penalty of every example there."""
+        squared = float(self.weights @ self.weights)
+        return 0.5 * self.regularization * squared + float(self.share @ penalties) - self.reward(self.weights)
+
+    def averages(self) -> Array:
+        """Return for every example the alpha-weighted mean height of its planes at the current weights."""
+        out = np.zeros(self.head.size)
+        kernels.average_heights(
+            self.owner[: self.count], self.indptr, self.indices, self.data, self.offsets, self.alpha, self.weights, out
+        )
+        return out
+
+    def heights(self, examples: Ints) -> Array:
+        """Return the height at the current weights of the highest plane of each example; -inf where there is none."""
+        out = np.empty(examples.size)
+        kernels.highest(
+            examples, self.head, self.following, self.indptr, self.indices, self.data, self.offsets, self.weights, out
+        )
+        return out
+
+    def add(self, planes: ExamplePlanes, owners: Ints) -> None:
+        """Add one plane to each of some examples; the first plane of an example gets all of its alpha."""
+        more, m = owners.size, self.count
+        if not more:
+            return
+        slopes, filled = planes.slopes, int(self.indptr[m])
+        self.indices = _grown(self.indices, filled, slopes.nnz)
+        self.data = _grown(self.data, filled, slopes.nnz)
+        self.indices[filled : filled + slopes.nnz] = slopes.indices
+        self.data[filled : filled + slopes.nnz] = slopes.data
+        self.indptr = _grown(self.indptr, m + 1, more)
+        self.indptr[m + 1 : m + 1 + more] = filled + slopes.indptr[1:]
+        first = self.head[owners] < 0
+        new = slice(m, m + more)
+        for name, entries in (
+            ("offsets", planes.offsets), ("alpha", first), ("owner", owners), ("idle", 0),
+            ("following", self.head[owners]),
+        ):  # fmt: skip
+            grown = _grown(getattr(self, name), m, more)
+            grown[new] = entries
+            setattr(self, name, grown)
+        self.head[owners] = m + np.arange(more)
+        self.count = m + more
+        self.guarantee = self.guarantee & planes.guarantee
+        if first.any():
+            self.aim(self.regularization, self.reward)
+
+    def sweep(self, examples: Ints) -> float:
+        """Visit the examples once, in the given order; return the increase of the dual."""
+        return float(
+            kernels.sweep(
+                examples, self.head, self.following, self.indptr, self.indices, self.data, self.offsets, self.alpha,
+                self.share, self.regularization, self.weights, self.violation,
+            )
+        )  # fmt: skip
+
+    def refresh(self) -> None:
+        """Age the unused planes, remove those idle for too long, and wipe out the rounding of the updates."""
+        m = self.count
+        self.idle[:m] = np.where(self.alpha[:m] > 0, 0, self.idle[:m] + 1)
+        keep = self.idle[:m] <= self.patience
+        kept = int(keep.sum())
+        if kept * CROWDED < m:
+            pointers = kernels.keep_planes(keep, self.indptr, self.indices, self.data)
+            self.indptr[: kept + 1] = pointers
+            for name in ("offsets", "alpha", "owner", "idle"):
+                array = getattr(self, name)
+                array[:kept] = array[:m][keep]
+            self.count = kept
+            kernels.link(self.owner[:kept], self.head, self.following)
+        self.aim(self.regularization, self.reward)

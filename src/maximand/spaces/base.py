@@ -1,0 +1,101 @@
+"""The contract of an output space."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from maximand.spaces import scaled_costs
+from maximand.support import Array, Bools, Ints, Support
+
+
+class Annotation(Protocol):
+    """What is known of the outputs of a batch, in compact form."""
+
+    @property
+    def full(self) -> Bools:
+        """Per example: the annotation leaves exactly one output."""
+
+    def take(self, examples: Ints | slice) -> Self:
+        """Return the annotation of some examples."""
+
+
+class OutputSpace(ABC):
+    """A batch of finite output sets, one for each example, laid side by side.
+
+    Vectors over the parts of the whole batch (`theta`, `psi`, `mean`) are flat float64 arrays. A space with several
+    kinds of parts lays them out field by field (all node parts, then all transition parts) and gives named views,
+    so that scores are written in place by one matrix product.
+    """
+
+    n_examples: int
+    n_parts: int
+
+    @abstractmethod
+    def take(self, examples: Ints | slice) -> OutputSpace:
+        """Return the batch of some of the examples."""
+
+    @abstractmethod
+    def encode(self, annotation: Any) -> Array:
+        """Return psi of fully annotated outputs; what is not known contributes zeros."""
+
+    @abstractmethod
+    def decode(self, psi: Array) -> list[Any]:
+        """Return the output of every example."""
+
+    @abstractmethod
+    def allowed(self, annotation: Any) -> Bools:
+        """Return for every part whether an output in Y* may use it: outputs made of allowed parts are exactly Y*."""
+
+    @abstractmethod
+    def argmax(self, theta: Array) -> Support:
+        """Best output: max over y in Y of theta @ psi(y). -inf forbids a part; value -inf says nothing is left."""
+
+    def argmax_given(self, theta: Array, annotation: Any) -> Support:
+        """Best output that agrees with the annotation: the maximum over Y*."""
+        return self.argmax(np.where(self.allowed(annotation), theta, -np.inf))
+
+    @abstractmethod
+    def argmax_other(self, theta: Array, annotation: Any) -> Support:
+        """Best output that contradicts the annotation: the maximum over Y°, -inf where Y° is empty."""
+
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+        """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no marginals; use a loss made of maxima, such as hinge or ramp."
+        )
+
+    def marginals_given(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
+        """Soft maximum over Y*."""
+        return self.marginals(np.where(self.allowed(annotation), theta, -np.inf), temperature)
+
+    def marginals_other(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
+        """Soft maximum over Y°."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no marginals; use a loss made of maxima, such as hinge or ramp."
+        )
+
+    def argmax_product(
+        self, first: Array, first_constant: Array, second: Array, second_constant: Array
+    ) -> Support:
+        """Largest product of two affine functions of an output, see `scaled_costs.search`."""
+        return scaled_costs.search(self, first, first_constant, second, second_constant)
+
+    @abstractmethod
+    def outputs(self) -> Array:
+        """Return psi of every output of a batch of one, row by row: for small spaces and for the law tests."""
+
+    @abstractmethod
+    def dot(self, theta: Array, mean: Array) -> Array:
+        """Return theta_i @ mean_i for every example i."""
+
+    @abstractmethod
+    def scale(self, mean: Array, factors: Array) -> Array:
+        """Return mean with the parts of example i multiplied by factors[i]."""
+
+    @property
+    @abstractmethod
+    def work(self) -> Ints:
+        """Parts per example, a measure of its cost: batches are cut into pieces of similar work."""

@@ -1,0 +1,200 @@
+"""A label for every position of a sequence, scored by position and by neighbouring pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from maximand.numerics.chain import best_paths, count_parts, ranked_paths, soft_paths
+from maximand.spaces.base import OutputSpace
+from maximand.spaces.labels import Labels
+from maximand.support import Array, Bools, Ints, Support
+
+
+@dataclass(frozen=True)
+class Legality:
+    """Which labels may start, follow one another and end: 0 where legal, -inf where not."""
+
+    first: Array
+    between: Array
+    last: Array
+
+    @classmethod
+    def everything(cls, n_labels: int) -> Legality:
+        """Return the legality that forbids nothing."""
+        return cls(np.zeros(n_labels), np.zeros((n_labels, n_labels)), np.zeros(n_labels))
+
+    @classmethod
+    def of(cls, first: Bools, between: Bools, last: Bools) -> Legality:
+        """Return the legality of three boolean masks."""
+        return cls(*(np.where(mask, 0.0, -np.inf) for mask in (first, between, last)))
+
+    def violation(self, codes: Ints) -> str | None:
+        """Say what is illegal in a sequence of known labels (-1 for unknown ones); None when nothing is."""
+        if codes[0] >= 0 and np.isinf(self.first[codes[0]]):
+            return f"position 0 may not have label {codes[0]}"
+        for t in range(1, len(codes)):
+            if min(codes[t - 1], codes[t]) >= 0 and np.isinf(self.between[codes[t - 1], codes[t]]):
+                return f"label {codes[t]} at position {t} may not follow label {codes[t - 1]}"
+        if codes[-1] >= 0 and np.isinf(self.last[codes[-1]]):
+            return f"the last position may not have label {codes[-1]}"
+        return None
+
+
+class Chain(OutputSpace):
+    """Tag sequences. The parts are nodes (position, label), then one block (label, next label) per example.
+
+    A transition part is shared by all positions of its example and counts how often the pair occurs, so memory is
+    linear in the positions. Scores that belong to the first or last position are added to its nodes.
+    """
+
+    def __init__(self, lengths: Ints, n_labels: int, legality: Legality | None = None):
+        self.lengths = np.asarray(lengths, dtype=np.int64)
+        self.n_labels = n_labels
+        self.legality = legality or Legality.everything(n_labels)
+        self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+        self.n_examples = self.lengths.size
+        self.n_nodes = int(self.offsets[-1]) * n_labels
+        self.n_parts = self.n_nodes + self.n_examples * n_labels**2
+
+    @property
+    def work(self) -> Ints:
+        """Parts per example."""
+        return self.lengths * self.n_labels + self.n_labels**2
+
+    @property
+    def slots(self) -> Ints:
+        """The example that each position belongs to."""
+        return np.repeat(np.arange(self.n_examples), self.lengths)
+
+    def nodes(self, theta: Array) -> Array:
+        """View the node parts as the matrix (position, label)."""
+        return theta[: self.n_nodes].reshape(-1, self.n_labels)
+
+    def transitions(self, theta: Array) -> Array:
+        """View the transition parts as an array (example, label, next label)."""
+        return theta[self.n_nodes :].reshape(self.n_examples, self.n_labels, self.n_labels)
+
+    def take(self, examples: Ints | slice) -> Chain:
+        """Return the batch of some of the examples."""
+        return Chain(self.lengths[examples], self.n_labels, self.legality)
+
+    def encode(self, annotation: Labels) -> Array:
+        """Count the parts of known labels; a pair counts when both of its labels are known."""
+        psi = np.zeros(self.n_parts)
+        self.nodes(psi)[:] = annotation.one_hot
+        before, after = annotation.codes[:-1], annotation.codes[1:]
+        both = (before >= 0) & (after >= 0)
+        both[self.offsets[1:-1] - 1] = False
+        np.add.at(self.transitions(psi), (self.slots[1:][both], before[both], after[both]), 1.0)
+        return psi
+
+    def decode(self, psi: Array) -> list[Ints]:
+        """Return the label codes of every sequence."""
+        return np.split(self.nodes(psi).argmax(axis=1), self.offsets[1:-1])
+
+    def allowed(self, annotation: Labels) -> Bools:
+        """Restrict the nodes; the transitions follow."""
+        mask = np.ones(self.n_parts, dtype=bool)
+        mask[: self.n_nodes] = annotation.allowed_nodes.ravel()
+        return mask
+
+    def argmax(self, theta: Array) -> Support:
+        """Viterbi."""
+        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
+        states = np.empty(int(self.offsets[-1]), dtype=np.int64)
+        legal = self.legality
+        best_paths(
+            self.nodes(theta), self.transitions(theta), self.offsets, legal.first, legal.between, legal.last, values,
+            states,
+        )  # fmt: skip
+        count_parts(states, self.offsets, values, self.nodes(mean), self.transitions(mean))
+        return Support(values, mean)
+
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+        """Forward-backward."""
+        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
+        legal = self.legality
+        soft_paths(
+            self.nodes(theta), self.transitions(theta), self.offsets, legal.first, legal.between, legal.last,
+            temperature, values, self.nodes(mean), self.transitions(mean),
+        )  # fmt: skip
+        return Support(values, mean)
+
+    def k_best(self, theta: Array, k: int) -> list[tuple[Array, Ints]]:
+        """Return for every example the values and the label codes (rank, position) of its k best sequences."""
+        nodes, transitions, legal = self.nodes(theta), self.transitions(theta), self.legality
+        return [
+            ranked_paths(nodes[start:stop], transitions[i], legal.first, legal.between, legal.last, k)
+            for i, (start, stop) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True))
+        ]
+
+    def argmax_other(self, theta: Array, annotation: Labels) -> Support:
+        """Viterbi over the sequences that contradict the annotation."""
+        tripled, expanded = self._contradicting(theta, annotation)
+        return self._fold(tripled, tripled.argmax(expanded))
+
+    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+        """Forward-backward over the sequences that contradict the annotation."""
+        tripled, expanded = self._contradicting(theta, annotation)
+        return self._fold(tripled, tripled.marginals(expanded, temperature))
+
+    def _contradicting(self, theta: Array, annotation: Labels) -> tuple[Chain, Array]:
+        """Return a chain on (stage, label) whose paths are the sequences of Y°, each exactly once, and its theta.
+
+        Stage 0: no contradiction so far; stage 1: the first one is here; stage 2: it lies behind. Stage 0 keeps the
+        allowed labels, stage 1 the excluded ones, and a path moves 0 -> 0, 0 -> 1, 1 -> 2 or 2 -> 2.
+        """
+        k, legal = self.n_labels, self.legality
+        never = np.full(k, -np.inf)
+        between = np.full((3 * k, 3 * k), -np.inf)
+        for stage, following in ((0, 0), (0, 1), (1, 2), (2, 2)):
+            between[stage * k : stage * k + k, following * k : following * k + k] = legal.between
+        legality = Legality(
+            np.concatenate([legal.first, legal.first, never]), between, np.concatenate([never, legal.last, legal.last])
+        )
+        tripled = Chain(self.lengths, 3 * k, legality)
+        expanded = np.empty(tripled.n_parts)
+        allowed, nodes = annotation.allowed_nodes, self.nodes(theta)
+        tripled.nodes(expanded)[:] = np.hstack(
+            [np.where(allowed, nodes, -np.inf), np.where(allowed, -np.inf, nodes), nodes]
+        )
+        tripled.transitions(expanded)[:] = np.tile(self.transitions(theta), (1, 3, 3))
+        return tripled, expanded
+
+    def _fold(self, tripled: Chain, support: Support) -> Support:
+        """Add up the three stages of a mean."""
+        k, mean = self.n_labels, np.empty(self.n_parts)
+        self.nodes(mean)[:] = tripled.nodes(support.mean).reshape(-1, 3, k).sum(axis=1)
+        blocks = tripled.transitions(support.mean).reshape(self.n_examples, 3, k, 3, k)
+        self.transitions(mean)[:] = blocks.sum(axis=(1, 3))
+        return Support(support.value, mean, support.guarantee)
+
+    def outputs(self) -> Array:
+        """Return psi of every legal sequence of a batch of one."""
+        sequences = [
+            np.array(codes)
+            for codes in product(range(self.n_labels), repeat=int(self.lengths[0]))
+            if self.legality.violation(np.array(codes)) is None
+        ]
+        return np.array([self.encode(Labels(codes, self.offsets, self.n_labels)) for codes in sequences])
+
+    def dot(self, theta: Array, mean: Array) -> Array:
+        """Inner products, example by example."""
+        by_position = np.einsum("tl,tl->t", self.nodes(theta), self.nodes(mean))
+        by_transition = np.einsum("ilm,ilm->i", self.transitions(theta), self.transitions(mean))
+        return np.add.reduceat(by_position, self.offsets[:-1]) + by_transition
+
+    def scale(self, mean: Array, factors: Array) -> Array:
+        """Multiply the parts of example i by factors[i]."""
+        scaled = np.empty(self.n_parts)
+        np.multiply(self.nodes(mean), np.repeat(factors, self.lengths)[:, None], out=self.nodes(scaled))
+        np.multiply(self.transitions(mean), factors[:, None, None], out=self.transitions(scaled))
+        return scaled
+
+    def __repr__(self) -> str:
+        return f"Chain({self.n_examples} sequences, {int(self.offsets[-1])} positions, {self.n_labels} labels)"
+
+

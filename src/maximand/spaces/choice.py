@@ -1,0 +1,97 @@
+"""One of k labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from maximand.numerics.choice import best_columns, soft_columns
+from maximand.spaces.base import OutputSpace
+from maximand.spaces.labels import Labels
+from maximand.support import Array, Bools, Ints, Support
+
+
+@dataclass(frozen=True)
+class Choice(OutputSpace):
+    """Multiclass outputs: part l of example i says that its label is l, so theta is a matrix (example, label)."""
+
+    n_examples: int
+    n_labels: int
+
+    @property
+    def n_parts(self) -> int:  # type: ignore[override]
+        """Examples times labels."""
+        return self.n_examples * self.n_labels
+
+    @property
+    def work(self) -> Ints:
+        """Parts per example."""
+        return np.full(self.n_examples, self.n_labels)
+
+    @property
+    def slots(self) -> Ints:
+        """The example that each slot belongs to."""
+        return np.arange(self.n_examples)
+
+    def nodes(self, theta: Array) -> Array:
+        """View theta as the matrix (slot, label)."""
+        return theta.reshape(self.n_examples, self.n_labels)
+
+    def take(self, examples: Ints | slice) -> Choice:
+        """Return the batch of some of the examples."""
+        n = examples.stop - examples.start if isinstance(examples, slice) else len(examples)
+        return Choice(n, self.n_labels)
+
+    def encode(self, annotation: Labels) -> Array:
+        """Return the indicators of the known labels."""
+        return annotation.one_hot.ravel()
+
+    def decode(self, psi: Array) -> list[int]:
+        """Return the label of every example."""
+        return self.nodes(psi).argmax(axis=1).tolist()
+
+    def allowed(self, annotation: Labels) -> Bools:
+        """Return the labels compatible with the annotation."""
+        return annotation.allowed_nodes.ravel()
+
+    def argmax(self, theta: Array) -> Support:
+        """Largest score of each row."""
+        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
+        best_columns(self.nodes(theta), values, self.nodes(mean))
+        return Support(values, mean)
+
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+        """Log-sum-exp and softmax of each row."""
+        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
+        soft_columns(self.nodes(theta), temperature, values, self.nodes(mean))
+        return Support(values, mean)
+
+    def argmax_other(self, theta: Array, annotation: Labels) -> Support:
+        """Largest score among the labels that the annotation excludes."""
+        return self.argmax(np.where(self.allowed(annotation), -np.inf, theta))
+
+    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+        """Log-sum-exp over the labels that the annotation excludes."""
+        return self.marginals(np.where(self.allowed(annotation), -np.inf, theta), temperature)
+
+    def argmax_product(
+        self, first: Array, first_constant: Array, second: Array, second_constant: Array
+    ) -> Support:
+        """Largest product by trying every label."""
+        a = self.nodes(first) + first_constant[:, None]
+        b = self.nodes(second) + second_constant[:, None]
+        return self.argmax(np.where(b > 0, a * b, 0.0).ravel())
+
+    def outputs(self) -> Array:
+        """Return the k indicators."""
+        return np.eye(self.n_labels)
+
+    def dot(self, theta: Array, mean: Array) -> Array:
+        """Row by row inner products."""
+        return np.einsum("il,il->i", self.nodes(theta), self.nodes(mean))
+
+    def scale(self, mean: Array, factors: Array) -> Array:
+        """Multiply row i by factors[i]."""
+        return (self.nodes(mean) * factors[:, None]).ravel()
+

@@ -1,0 +1,59 @@
+"""The small records that flow between the layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.integer]
+Bools = NDArray[np.bool_]
+
+
+class Guarantee(Enum):
+    """How the value an oracle reports relates to the true maximum."""
+
+    EXACT = "exact"
+    UNDER = "a lower bound"
+    OVER = "an upper bound"
+    ESTIMATE = "an estimate"
+
+    def __and__(self, other: Guarantee) -> Guarantee:
+        """Return what holds for a sum of two values with these guarantees."""
+        if self is other or other is Guarantee.EXACT:
+            return self
+        return other if self is Guarantee.EXACT else Guarantee.ESTIMATE
+
+    @property
+    def bounds_from_above(self) -> bool:
+        """Whether a value with this guarantee is never below the truth: what a certificate needs."""
+        return self in (Guarantee.EXACT, Guarantee.OVER)
+
+
+@dataclass(frozen=True)
+class Support:
+    """Value and gradient of a convex function of theta, for a batch.
+
+    value[i] belongs to example i; mean is the gradient: for a maximum over outputs, the psi of the best one; for a
+    soft maximum, the average of psi under its distribution. Laid out like theta.
+    """
+
+    value: Array
+    mean: Array
+    guarantee: Guarantee = Guarantee.EXACT
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A linear function of the weights, slope @ w + offset: it touches a convex function and bounds it from below."""
+
+    slope: Array
+    offset: float
+    guarantee: Guarantee = Guarantee.EXACT
+
+    def __call__(self, weights: Array) -> float:
+        """Return the height of the plane at the given weights."""
+        return float(self.slope @ weights) + self.offset

@@ -1,0 +1,9 @@
+"""Tasks bind a space, features and a cost to the user's data, and check it at the door."""
+
+from maximand.tasks.base import BoundTask, Task
+from maximand.tasks.multiclass import MulticlassTask
+from maximand.tasks.oracle import OracleTask
+from maximand.tasks.schemes import bio, bioes
+from maximand.tasks.tagging import TaggingTask
+
+__all__ = ["BoundTask", "MulticlassTask", "OracleTask", "TaggingTask", "Task", "bio", "bioes"]

@@ -1,0 +1,89 @@
+"""The contract of a task."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from maximand.costs import Cost
+from maximand.features import FeatureMap, Rows
+from maximand.spaces import OutputSpace
+from maximand.support import Array
+
+
+class BoundTask(ABC):
+    """A task that has seen its training data: it knows the features, the labels and the cost."""
+
+    features: FeatureMap
+    cost: Cost
+
+    @abstractmethod
+    def inputs(self, X: Any) -> Rows:
+        """Check inputs and lay them side by side."""
+
+    @abstractmethod
+    def space(self, X: Any, inputs: Rows) -> OutputSpace:
+        """Return the space of their outputs."""
+
+    @abstractmethod
+    def annotation(self, Y: Any, inputs: Rows) -> Any:
+        """Check annotations and put them into compact form."""
+
+    @abstractmethod
+    def outputs(self, space: OutputSpace, psi: Array) -> Any:
+        """Return outputs in the user's terms."""
+
+    @abstractmethod
+    def parts(self, space: OutputSpace, values: Array) -> Any:
+        """Return scores or marginals of parts in the user's terms."""
+
+    @abstractmethod
+    def costs(self, Y: Any, predicted: Any) -> Array:
+        """Return the cost of each prediction."""
+
+
+class Task(ABC):
+    """A description of a task, to be bound to training data."""
+
+    @abstractmethod
+    def bind(self, X: Any, Y: Any) -> BoundTask:
+        """Learn from the training data what the task needs to know: features, labels, sizes."""
+
+
+def finite_rows(matrix: Any, offsets: Any = None) -> None:
+    """Refuse NaN and infinity, naming the row (and the token where rows are tokens)."""
+    values = matrix.data if hasattr(matrix, "indptr") else matrix
+    if np.isfinite(values).all():
+        return
+    if hasattr(matrix, "indptr"):
+        place = int(np.flatnonzero(~np.isfinite(matrix.data))[0])
+        row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+        column, value = int(matrix.indices[place]), matrix.data[place]
+    else:
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        value = matrix[row, column]
+    kind = "NaN" if np.isnan(value) else "infinity"
+    where = f"X[{row}]"
+    if offsets is not None:
+        example = int(np.searchsorted(offsets, row, side="right")) - 1
+        where = f"X[{example}], token {row - int(offsets[example])},"
+    raise ValueError(f"{where} contains {kind} in feature {column}; impute it or drop the example.")
+
+
+def checked_weight(sample_weight: Any, n_examples: int) -> Array | None:
+    """Refuse sample weights that are negative, not finite, all zero or of the wrong number."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.ndim == 0:
+        weight = np.full(n_examples, float(weight))
+    if weight.shape != (n_examples,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected ({n_examples},): one weight per example.")
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if bad.size:
+        raise ValueError(f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and not negative.")
+    if not weight.any():
+        raise ValueError("All sample weights are zero; at least one example must count.")
+    return weight

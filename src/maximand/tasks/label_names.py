@@ -1,0 +1,81 @@
+"""Label names of any type, and their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from maximand.support import Bools, Ints
+
+Candidates = (set, frozenset)
+
+
+def unknown(label: Any) -> bool:
+    """Whether a label says that nothing is known."""
+    return label is None or (isinstance(label, float) and np.isnan(label))
+
+
+def ordered(labels: Iterable[Any]) -> np.ndarray:
+    """Return the distinct labels in order: sorted where they can be compared, else as text within each type."""
+    distinct = list(dict.fromkeys(labels))
+    try:
+        distinct.sort()
+    except TypeError:
+        distinct.sort(key=lambda label: (type(label).__name__, str(label)))
+    array = np.asarray(distinct)
+    if array.ndim != 1 or array.tolist() != distinct:
+        array = np.empty(len(distinct), dtype=object)
+        array[:] = distinct
+    return array
+
+
+class LabelNames:
+    """Translates labels to codes 0, 1, ... and back."""
+
+    def __init__(self, classes: np.ndarray):
+        self.classes = classes
+        self._codes = {label: code for code, label in enumerate(classes.tolist())}
+
+    @property
+    def count(self) -> int:
+        """The number of labels."""
+        return self.classes.size
+
+    def code(self, label: Any, place: str) -> int:
+        """Return the code of a label; `place` names it in the error."""
+        label = label.item() if isinstance(label, np.generic) else label
+        if label not in self._codes:
+            shown = ", ".join(map(repr, self.classes.tolist()[:8])) + (", ..." if self.count > 8 else "")
+            raise ValueError(f"{place} has the unknown label {label!r}; the labels are {shown}.")
+        return self._codes[label]
+
+    def encode(self, labels: Sequence[Any], place: str = "y[{}]") -> tuple[Ints, Bools]:
+        """Return codes as in `Labels` (-1 unknown, below that rows of candidates) and the table of candidates."""
+        codes = np.empty(len(labels), dtype=np.int64)
+        rows: dict[frozenset[Any], int] = {}
+        for i, label in enumerate(labels):
+            if isinstance(label, Candidates):
+                if not label:
+                    raise ValueError(f"{place.format(i)} is an empty set; give its candidates, or None where unknown.")
+                if len(label) == 1:
+                    codes[i] = self.code(next(iter(label)), place.format(i))
+                else:
+                    codes[i] = -2 - rows.setdefault(frozenset(label), len(rows))
+            else:
+                codes[i] = -1 if unknown(label) else self.code(label, place.format(i))
+        table = np.zeros((len(rows), self.count), dtype=bool)
+        for candidates, row in rows.items():
+            table[row, [self.code(label, "a set of candidates") for label in candidates]] = True
+        return codes, table
+
+
+def named_labels(labels: Iterable[Any]) -> list[Any]:
+    """Return every label that occurs, on its own or as a candidate, as plain Python values."""
+    found: dict[Any, None] = {}
+    for label in labels:
+        for name in label if isinstance(label, Candidates) else (label,):
+            if not unknown(name):
+                found[name.item() if isinstance(name, np.generic) else name] = None
+    return list(found)

@@ -1,0 +1,93 @@
+"""One label for each row of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from maximand.costs import Cost, ZeroOne
+from maximand.features import PerLabel, Rows
+from maximand.spaces import Choice, Labels, OutputSpace
+from maximand.support import Array
+from maximand.tasks.base import BoundTask, Task, finite_rows
+from maximand.tasks.label_names import LabelNames, named_labels, ordered
+
+
+@dataclass(frozen=True)
+class MulticlassTask(Task):
+    """Choose one of several labels for each row; an annotation is a label, a set of candidates, or None.
+
+    classes: all labels, where not all of them occur in training. pairs: "all" for a weight for every (feature,
+    label) pair, "seen" for those that occur together in training (sparse inputs only).
+    """
+
+    bias: bool = True
+    cost: Cost | None = None
+    classes: Any = None
+    pairs: str = "all"
+
+    def bind(self, X: Any, Y: Any) -> BoundMulticlass:
+        """Find the labels."""
+        if self.classes is not None:
+            classes = np.asarray(self.classes)
+        elif isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS":
+            classes = np.unique(Y)
+        else:
+            classes = ordered(named_labels(Y))
+        names = LabelNames(classes)
+        if names.count < 2:
+            raise ValueError(
+                f"The labels hold {names.count} class; learning to choose needs at least 2 classes. Name the missing "
+                "ones with classes=."
+            )
+        bound = BoundMulticlass(names, self.cost or ZeroOne(), PerLabel(X.shape[1], names.count, self.bias))
+        if self.pairs == "seen" and issparse(X):
+            allowed = bound.annotation(Y, Rows.single(X)).allowed_nodes
+            bound.features = PerLabel.seen(X, allowed, self.bias)
+        return bound
+
+
+class BoundMulticlass(BoundTask):
+    """A multiclass task with known labels."""
+
+    features: PerLabel
+
+    def __init__(self, names: LabelNames, cost: Cost, features: PerLabel):
+        self.names, self.cost, self.features = names, cost, features
+
+    def inputs(self, X: Any) -> Rows:
+        """Check a table of finite numbers."""
+        finite_rows(X)
+        if X.shape[1] != self.features.n_features:
+            raise ValueError(f"X has {X.shape[1]} features but the model was trained with {self.features.n_features}.")
+        return Rows.single(X)
+
+    def space(self, X: Any, inputs: Rows) -> Choice:
+        """Return one choice for each row."""
+        return Choice(inputs.offsets.size - 1, self.names.count)
+
+    def annotation(self, Y: Any, inputs: Rows) -> Labels:
+        """Encode labels, candidates and unknown ones."""
+        n = inputs.offsets.size - 1
+        if len(Y) != n:
+            raise ValueError(f"X has {n} rows but y has {len(Y)} labels; each row needs one (None where unknown).")
+        if isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS" and np.isin(Y, self.names.classes).all():
+            return Labels.single(np.searchsorted(self.names.classes, Y), self.names.count)
+        codes, candidates = self.names.encode(list(Y))
+        return Labels.single(codes, self.names.count, candidates)
+
+    def outputs(self, space: OutputSpace, psi: Array) -> np.ndarray:
+        """Return label names."""
+        return self.names.classes[np.asarray(space.decode(psi), dtype=int)]
+
+    def parts(self, space: OutputSpace, values: Array) -> Array:
+        """Return the matrix (row, label)."""
+        return values.reshape(space.n_examples, -1)
+
+    def costs(self, Y: Any, predicted: Any) -> Array:
+        """Return the cost of each row."""
+        pairs = zip(self.names.encode(list(Y))[0], self.names.encode(list(predicted))[0], strict=True)
+        return np.array([self.cost(true, label) for true, label in pairs])

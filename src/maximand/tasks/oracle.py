@@ -1,0 +1,108 @@
+"""A task known by an argmax in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse, vstack
+
+from maximand.costs import Cost, DifferentParts
+from maximand.features import PartFeatures, Rows
+from maximand.spaces import OracleSpace, OutputSpace, Parts
+from maximand.support import Array, Guarantee
+from maximand.tasks.base import BoundTask, Task, finite_rows
+
+
+@dataclass(frozen=True)
+class OracleTask(Task):
+    """Outputs found by the user's `argmax(theta, instance) -> y`.
+
+    X is a list of instances. `features(instance)` returns a matrix (part, feature), and theta = features @ w.
+    `encode(y, instance)` counts the parts of an output; without it an output is its vector of counts. In Y, a vector
+    of counts may hold -1 for parts that are not known. `decode(psi, instance)` turns counts back into an output.
+    `outputs(instance)`, where given, lists all outputs: it adds marginals, hence the crf losses.
+    """
+
+    argmax: Callable[[Array, Any], Any]
+    features: Callable[[Any], Any] = np.asarray
+    encode: Callable[[Any, Any], Any] | None = None
+    decode: Callable[[Array, Any], Any] | None = None
+    outputs: Callable[[Any], Iterable[Any]] | None = None
+    cost: Cost | None = None
+    guarantee: Guarantee = Guarantee.EXACT
+
+    def bind(self, X: Any, Y: Any) -> BoundOracle:
+        """Find the number of features."""
+        if len(X) == 0:
+            raise ValueError("X holds no instances.")
+        return BoundOracle(self, PartFeatures(int(self.features(X[0]).shape[1])))
+
+
+class BoundOracle(BoundTask):
+    """An oracle task with a known number of features."""
+
+    features: PartFeatures
+
+    def __init__(self, task: OracleTask, features: PartFeatures):
+        self.task, self.features = task, features
+        self.cost = task.cost or DifferentParts()
+
+    def inputs(self, X: Any) -> Rows:
+        """Stack the features of all parts."""
+        blocks = [self.task.features(instance) for instance in X]
+        for i, block in enumerate(blocks):
+            if len(block.shape) != 2 or block.shape[1] != self.features.n_weights:
+                raise ValueError(
+                    f"features(X[{i}]) has shape {block.shape}; expected one row per part and "
+                    f"{self.features.n_weights} columns."
+                )
+        matrix = vstack(blocks, format="csr") if issparse(blocks[0]) else np.vstack(blocks).astype(float)
+        offsets = np.concatenate([[0], np.cumsum([block.shape[0] for block in blocks])])
+        finite_rows(matrix, offsets)
+        return Rows(csr_array(matrix) if issparse(matrix) else matrix, offsets)
+
+    def space(self, X: Sequence[Any], inputs: Rows) -> OracleSpace:
+        """Return the outputs of the instances."""
+        task = self.task
+        return OracleSpace(task.argmax, X, np.diff(inputs.offsets), task.encode, task.outputs, task.guarantee)
+
+    def annotation(self, Y: Any, inputs: Rows) -> Parts:
+        """Count the parts of the annotated outputs."""
+        sizes = np.diff(inputs.offsets)
+        if len(Y) != sizes.size:
+            raise ValueError(f"X has {sizes.size} instances but Y has {len(Y)} outputs.")
+        counts = []
+        for i, y in enumerate(Y):
+            psi = np.asarray(y, dtype=float).ravel() if self.task.encode is None else self._counted(y, i)
+            if psi.size != sizes[i]:
+                raise ValueError(f"Y[{i}] has {psi.size} parts but X[{i}] has {sizes[i]}.")
+            if not np.isfinite(psi).all() or (psi < -1).any():
+                raise ValueError(f"Y[{i}] must hold counts of parts, -1 where not known.")
+            counts.append(psi)
+        return Parts(np.concatenate(counts), inputs.offsets)
+
+    def _counted(self, y: Any, i: int) -> Array:
+        assert self.task.encode is not None and self._instances is not None
+        return np.asarray(self.task.encode(y, self._instances[i]), dtype=float).ravel()
+
+    _instances: Sequence[Any] | None = None
+
+    def outputs(self, space: OutputSpace, psi: Array) -> list[Any]:
+        """Return decoded outputs, or their counts."""
+        counts = space.decode(psi)
+        if self.task.decode is None:
+            return counts
+        assert isinstance(space, OracleSpace)
+        return [self.task.decode(count, x) for count, x in zip(counts, space.instances, strict=True)]
+
+    def parts(self, space: OutputSpace, values: Array) -> list[Array]:
+        """Return the values of the parts of each instance."""
+        assert isinstance(space, OracleSpace)
+        return space.decode(values)
+
+    def costs(self, Y: Any, predicted: Any) -> Array:
+        """Return the cost of each prediction."""
+        return np.array([self.cost(true, guess) for true, guess in zip(Y, predicted, strict=True)])

@@ -1,0 +1,91 @@
+"""The forms in which sequences come, laid side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse, vstack
+from sklearn.feature_extraction import DictVectorizer
+
+from maximand.features import Rows
+from maximand.tasks.base import finite_rows
+
+
+def lay_out(X: Any, lengths: Any, vectorizer: Any, fitting: bool) -> tuple[Rows, Any]:
+    """Return the tokens of all sequences as rows, and the vectoriser used (None for numbers).
+
+    X is a list of matrices (token, feature), dense or sparse; one matrix with `lengths`; or a list of lists of
+    feature dicts (or of lists of feature names), which go through the vectoriser.
+    """
+    if lengths is not None:
+        matrix, lengths = X, np.asarray(lengths, dtype=np.int64)
+        if matrix.shape[0] != lengths.sum():
+            raise ValueError(f"X has {matrix.shape[0]} rows but the lengths add up to {lengths.sum()}.")
+    elif issparse(X) or (isinstance(X, np.ndarray) and X.dtype != object and X.ndim == 2):
+        raise ValueError("X is a single matrix; say where its sequences end with lengths=, or give a list of matrices.")
+    else:
+        X = list(X)
+        if not X:
+            raise ValueError("X holds no sequences.")
+        lengths = np.array([_length(x) for x in X], dtype=np.int64)
+        filled = next((x for x, length in zip(X, lengths, strict=True) if length), None)
+        if filled is not None and not issparse(filled) and isinstance(filled[0], (Mapping, str, list, tuple, set)) and (
+            not _numbers(filled[0])
+        ):
+            matrix, vectorizer = _vectorized(X, vectorizer, fitting)
+        else:
+            matrix = _stacked(X, lengths)
+    if fitting and (lengths == 0).any():
+        raise ValueError(f"X[{int(np.argmin(lengths))}] is an empty sequence; drop it from the training data.")
+    matrix = _as_float(matrix)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    finite_rows(matrix, offsets)
+    return Rows(matrix, offsets), vectorizer
+
+
+def _length(x: Any) -> int:
+    return int(x.shape[0]) if hasattr(x, "shape") else len(x)
+
+
+def _numbers(token: Any) -> bool:
+    return isinstance(token, (list, tuple)) and len(token) > 0 and isinstance(token[0], (int, float, np.number))
+
+
+def _as_float(matrix: Any) -> Any:
+    if not issparse(matrix):
+        return np.ascontiguousarray(matrix, dtype=np.float64)
+    matrix = csr_array(matrix)
+    return matrix if matrix.dtype == np.float64 else matrix.astype(np.float64)
+
+
+def _stacked(X: list[Any], lengths: Any) -> Any:
+    widths = {}
+    for i, x in enumerate(X):
+        x = x if hasattr(x, "shape") else np.asarray(x, dtype=float)
+        if lengths[i] and len(x.shape) != 2:
+            raise ValueError(f"X[{i}] has {len(x.shape)} dimensions; a sequence is a matrix (token, feature).")
+        if lengths[i]:
+            widths.setdefault(x.shape[1], i)
+    if len(widths) > 1:
+        (one, i), (other, j) = list(widths.items())[:2]
+        raise ValueError(f"X[{i}] has {one} features but X[{j}] has {other}; all sequences need the same features.")
+    filled = [x for x, length in zip(X, lengths, strict=True) if length]
+    if not filled:
+        return np.empty((0, 0))
+    return vstack(filled, format="csr") if issparse(filled[0]) else np.vstack(filled)
+
+
+def _vectorized(X: list[Any], vectorizer: Any, fitting: bool) -> tuple[Any, Any]:
+    def tokens() -> Any:
+        for x in X:
+            for token in x:
+                yield token if isinstance(token, Mapping) else dict.fromkeys([token] if isinstance(token, str) else token, 1.0)
+
+    if fitting:
+        vectorizer = DictVectorizer() if vectorizer is None else vectorizer
+        return vectorizer.fit_transform(tokens()), vectorizer
+    if vectorizer is None:
+        raise ValueError("X holds feature dicts but the model was trained on numbers.")
+    return vectorizer.transform(tokens()), vectorizer

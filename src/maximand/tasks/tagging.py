@@ -1,0 +1,163 @@
+"""A label for every token of a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from maximand.costs import Cost, Hamming
+from maximand.features import ChainFeatures, PerLabel, Rows
+from maximand.spaces import Chain, Labels, Legality, OutputSpace
+from maximand.support import Array, Ints
+from maximand.tasks.base import BoundTask, Task
+from maximand.tasks.label_names import LabelNames, named_labels, ordered
+from maximand.tasks.sequences import lay_out
+
+
+@dataclass(frozen=True)
+class TaggingTask(Task):
+    """Tag sequences; a tag that is not known is None (or -1 where tags are integers).
+
+    lengths: the sequence lengths when X is a single matrix. legality: a function of the labels such as `bio`.
+    pairs: "all" or "seen" weights; "auto" is seen for sparse inputs. boundaries: weights for the start and the end.
+    """
+
+    bias: bool = True
+    cost: Cost | None = None
+    classes: Any = None
+    pairs: str = "auto"
+    boundaries: bool = True
+    legality: Callable[[Any], Legality] | None = None
+    vectorizer: Any = None
+
+    def bind(self, X: Any, Y: Any, lengths: Any = None) -> BoundTagging:
+        """Find the features and the labels."""
+        vectorizer = None if self.vectorizer is None else clone(self.vectorizer)
+        inputs, vectorizer = lay_out(X, lengths, vectorizer, fitting=True)
+        tags = flat_tags(Y, inputs.offsets)
+        names = LabelNames(ordered(named_labels(tags)) if self.classes is None else np.asarray(self.classes))
+        if names.count < 2:
+            raise ValueError(f"The tags hold {names.count} class; tagging needs at least 2 classes.")
+        legality = None if self.legality is None else self.legality(names.classes.tolist())
+        bound = BoundTagging(names, self.cost or Hamming(), vectorizer, legality)
+        annotation = bound.annotate(tags, inputs.offsets)
+        bound.remember(inputs, annotation)
+        seen = self.pairs == "seen" or (self.pairs == "auto" and issparse(inputs.matrix))
+        if not seen:
+            emission = PerLabel(inputs.matrix.shape[1], names.count, self.bias)
+            bound.features = ChainFeatures(emission, None, self.boundaries, self.boundaries)
+            return bound
+        csr = inputs.csr
+        emission = PerLabel.seen(csr, annotation.allowed_nodes, self.bias)
+        bound.features = ChainFeatures(emission, _seen_transitions(annotation), self.boundaries, self.boundaries)
+        return bound
+
+
+def _seen_transitions(annotation: Labels) -> Ints:
+    """Return the transitions between known labels that occur, as label * n_labels + next label."""
+    before, after = annotation.codes[:-1], annotation.codes[1:]
+    both = (before >= 0) & (after >= 0)
+    both[annotation.offsets[1:-1] - 1] = False
+    return np.unique(before[both] * annotation.n_labels + after[both])
+
+
+def flat_tags(Y: Any, offsets: Ints) -> list[Any]:
+    """Return the tags of all sequences one after the other, checked against the number of tokens."""
+    if isinstance(Y, np.ndarray) and Y.dtype != object and Y.ndim == 1 and Y.size == offsets[-1] != offsets.size - 1:
+        return Y.tolist()
+    Y = list(Y)
+    n = offsets.size - 1
+    if len(Y) == offsets[-1] and len(Y) != n:
+        return Y
+    if len(Y) != n:
+        raise ValueError(f"X has {n} sequences but Y has {len(Y)}; each sequence needs its tags.")
+    for i, (y, length) in enumerate(zip(Y, np.diff(offsets), strict=True)):
+        if len(y) != length:
+            raise ValueError(
+                f"Y[{i}] has {len(y)} tags but X[{i}] has {length} tokens; each token needs a tag (None where unknown)."
+            )
+    tags = list(chain.from_iterable(y.tolist() if isinstance(y, np.ndarray) else y for y in Y))
+    return [None if isinstance(tag, int) and not isinstance(tag, bool) and tag == -1 else tag for tag in tags]
+
+
+class BoundTagging(BoundTask):
+    """A tagging task with known features and labels."""
+
+    features: ChainFeatures
+
+    def __init__(self, names: LabelNames, cost: Cost, vectorizer: Any, legality: Legality | None):
+        self.names, self.cost, self.vectorizer, self.legality = names, cost, vectorizer, legality
+
+    def remember(self, inputs: Rows, annotation: Labels) -> None:
+        """Keep the training data in compact form until training has begun."""
+        self._training = (inputs, annotation)
+
+    def training(self) -> tuple[Rows, Labels]:
+        """Hand over the training data."""
+        training = self._training
+        del self._training
+        return training
+
+    def inputs(self, X: Any, lengths: Any = None) -> Rows:
+        """Check sequences and lay them side by side."""
+        rows, _ = lay_out(X, lengths, self.vectorizer, fitting=False)
+        n_features = self.features.emission.n_features
+        if rows.matrix.shape[0] and rows.matrix.shape[1] != n_features:
+            raise ValueError(f"X has {rows.matrix.shape[1]} features but the model was trained with {n_features}.")
+        return rows
+
+    def space(self, X: Any, inputs: Rows) -> Chain:
+        """Return the tag sequences of these lengths."""
+        return Chain(np.diff(inputs.offsets), self.names.count, self.legality)
+
+    def annotation(self, Y: Any, inputs: Rows) -> Labels:
+        """Encode tags."""
+        return self.annotate(flat_tags(Y, inputs.offsets), inputs.offsets)
+
+    def annotate(self, tags: list[Any], offsets: Ints) -> Labels:
+        """Encode the tags of all sequences and check them against the scheme."""
+        try:
+            codes, candidates = self.names.encode(tags)
+        except ValueError as error:
+            self._locate(tags, offsets, error)
+        if self.legality is not None:
+            for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+                problem = self.legality.violation(codes[start:stop])
+                if problem:
+                    raise ValueError(f"Y[{i}] breaks the tagging scheme: {self._with_names(problem)}; mend it or drop it.")
+        return Labels(codes, offsets, self.names.count, candidates)
+
+    def _with_names(self, problem: str) -> str:
+        words = problem.split()
+        return " ".join(
+            repr(self.names.classes[int(word)]) if i and words[i - 1] == "label" else word for i, word in enumerate(words)
+        )
+
+    def _locate(self, tags: list[Any], offsets: Ints, error: ValueError) -> None:
+        for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+            self.names.encode(tags[start:stop], f"Y[{i}], token {{}},")
+        raise error
+
+    def outputs(self, space: OutputSpace, psi: Array) -> list[np.ndarray]:
+        """Return tag names for each sequence."""
+        return [self.names.classes[codes] for codes in space.decode(psi)]
+
+    def parts(self, space: OutputSpace, values: Array) -> list[Array]:
+        """Return the matrix (token, label) of each sequence."""
+        assert isinstance(space, Chain)
+        return np.split(space.nodes(values), space.offsets[1:-1])
+
+    def costs(self, Y: Any, predicted: Any) -> Array:
+        """Return the cost of each sequence."""
+        return np.array(
+            [
+                self.cost(self.names.encode(list(true))[0], self.names.encode(list(tags))[0])
+                for true, tags in zip(Y, predicted, strict=True)
+            ]
+        )
