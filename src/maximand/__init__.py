@@ -1,1 +1,55 @@
 """maximand: structured prediction with guarantees."""
+
+from maximand.checks import check_oracle, check_sequence_estimator
+from maximand.costs import CostMatrix, DifferentParts, Hamming, ZeroOne
+from maximand.decoding import Calibrated, MaxScore
+from maximand.estimators import MulticlassClassifier, SequenceTagger, StructuredPredictor
+from maximand.losses import LOSSES, Loss
+from maximand.oracles import Larger, Over, Rescaled, Soft
+from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, Decreasing, NSlack, OneSlack, Perceptron, Polyak, Result, Subgradient
+from maximand.spaces import Chain, Choice, Legality, OracleSpace
+from maximand.support import Guarantee
+from maximand.tasks import MulticlassTask, OracleTask, Ragged, TaggingTask, bio, bioes
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CCCP",
+    "LBFGS",
+    "LOSSES",
+    "BlockFrankWolfe",
+    "Calibrated",
+    "Chain",
+    "Choice",
+    "CostMatrix",
+    "Decreasing",
+    "DifferentParts",
+    "Guarantee",
+    "Hamming",
+    "Larger",
+    "Legality",
+    "Loss",
+    "MaxScore",
+    "MulticlassClassifier",
+    "MulticlassTask",
+    "NSlack",
+    "OneSlack",
+    "OracleSpace",
+    "OracleTask",
+    "Over",
+    "Perceptron",
+    "Polyak",
+    "Ragged",
+    "Rescaled",
+    "Result",
+    "SequenceTagger",
+    "Soft",
+    "StructuredPredictor",
+    "Subgradient",
+    "TaggingTask",
+    "ZeroOne",
+    "bio",
+    "bioes",
+    "check_oracle",
+    "check_sequence_estimator",
+]

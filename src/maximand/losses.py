@@ -19,6 +19,12 @@ class Loss:
         """Whether the loss is convex on data whose annotation is full or not: the reward must be linear."""
         return self.reward is None or self.reward.linear(full)
 
+    @property
+    def homogeneous(self) -> bool:
+        """Whether scaling theta scales the loss, so that it is least at zero weights: no cost and no temperature."""
+        sides = (self.penalty,) if self.reward is None else (self.penalty, self.reward)
+        return all(isinstance(side, Soft) and not side.cost and not side.temperature for side in sides)
+
     def smooth(self, full: bool) -> bool:
         """Whether the loss is differentiable."""
         return self.penalty.smooth and (self.reward is None or self.reward.smooth or self.reward.linear(full))

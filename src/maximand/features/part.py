@@ -30,4 +30,6 @@ class PartFeatures(FeatureMap):
         """Return X_i' mean_i for every example i."""
         pieces = np.split(mean, inputs.offsets[1:-1])
         by_example = block_diag([piece[None, :] for piece in pieces], format="csr")
-        return csr_array(by_example @ csr_array(inputs.matrix))
+        slopes = csr_array(by_example @ inputs.csr)
+        slopes.sum_duplicates()
+        return slopes

@@ -6,7 +6,7 @@ from maximand.solvers.cccp import CCCP, automatic
 from maximand.solvers.lbfgs import LBFGS
 from maximand.solvers.n_slack import NSlack
 from maximand.solvers.one_slack import OneSlack
-from maximand.solvers.subgradient import Decreasing, Polyak, Subgradient
+from maximand.solvers.subgradient import Decreasing, Perceptron, Polyak, Subgradient
 
 __all__ = [
     "CCCP",
@@ -16,6 +16,7 @@ __all__ = [
     "Decreasing",
     "NSlack",
     "OneSlack",
+    "Perceptron",
     "Polyak",
     "Record",
     "Result",

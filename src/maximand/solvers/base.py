@@ -63,6 +63,7 @@ class Result:
         return None if self.gap is None else self.gap / max(abs(self.value), np.finfo(float).tiny)
 
 
+ROUNDING = 1e-12  # a gap below this is zero, whatever the value
 Callback = Callable[[Record, Array], bool | None]
 
 
@@ -80,6 +81,7 @@ class Solver(ABC):
 
     requires: ClassVar[frozenset[str]] = frozenset()
     instead: ClassVar[str] = ""
+    keeps_last: ClassVar[bool] = False
 
     @abstractmethod
     def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
@@ -114,7 +116,7 @@ class Solver(ABC):
                     reason, converged = end.value, True
                     break
                 guarantee = guarantee & latest.guarantee
-                if best is None or latest.value < best.value:
+                if best is None or latest.value < best.value or self.keeps_last:
                     best = latest
                 if latest.bound is not None:
                     bound = max(bound, latest.bound)
@@ -122,7 +124,7 @@ class Solver(ABC):
                 seconds = time.perf_counter() - began
                 record = Record(len(history) + 1, seconds, objective.lanes.calls - calls, best.value, gap)
                 history.append(record)
-                if gap is not None and gap <= self.tolerance * abs(best.value):
+                if gap is not None and gap <= max(self.tolerance * abs(best.value), ROUNDING):
                     reason, converged = f"the gap fell to the tolerance, {self.tolerance:g} of the value", True
                 elif callback is not None and callback(record, best.weights):
                     reason = "the callback asked to stop"

@@ -9,6 +9,7 @@ from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.lbfgs import LBFGS
+from maximand.solvers.subgradient import Perceptron
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +58,10 @@ class CCCP(Solver):
 def automatic(objective: Objective, **settings: float) -> Solver:
     """Return a good solver for the objective, with the given settings.
 
-    Smooth: LBFGS. Convex and made of planes: BlockFrankWolfe. Anything else: CCCP on one of these.
+    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS. Convex and made of planes: BlockFrankWolfe. Anything else: CCCP on one of these.
     """
+    if objective.loss.homogeneous:
+        return Perceptron(**settings)  # type: ignore[arg-type]
     if objective.smooth:
         return LBFGS(**settings)  # type: ignore[arg-type]
     if objective.convex:

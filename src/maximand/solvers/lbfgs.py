@@ -38,6 +38,7 @@ class LBFGS(Solver):
         pairs: deque[tuple[Array, Array, float]] = deque(maxlen=self.memory)
         value, gradient = objective.value_and_gradient(weights)
         values = [value]
+        stall = min(self.stall, self.tolerance)
         while True:
             steepness = float(gradient @ gradient)
             bound = None
@@ -46,8 +47,8 @@ class LBFGS(Solver):
             yield Iterate(weights, value, bound)
             if steepness == 0.0:
                 return "the gradient is zero"
-            if len(values) > 10 and values[-11] - value <= self.stall * abs(value):
-                return f"ten iterations gained less than {self.stall:g} of the value"
+            if len(values) > 10 and values[-11] - value <= stall * abs(value):
+                return f"ten iterations gained less than {stall:g} of the value"
             direction = _two_loops(gradient, pairs)
             slope = float(direction @ gradient)
             if slope >= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -14,13 +14,13 @@ from maximand.support import Array
 
 
 class Steps(Protocol):
-    """Chooses step lengths; `begin` is called once, `epoch` with the best value after each epoch."""
+    """Chooses step lengths; `begin` is called once, `epoch` with the value after each epoch."""
 
     def begin(self, objective: Objective, steps_per_epoch: int, value: float) -> None:
         """Start a run."""
 
-    def epoch(self, best: float) -> None:
-        """Take note of the best value so far."""
+    def epoch(self, value: float) -> None:
+        """Take note of the value after an epoch."""
 
     def length(self, value: float, gradient: Array) -> float:
         """Return the next step length."""
@@ -33,7 +33,7 @@ class Steps(Protocol):
 class Decreasing:
     """scale / (regularization * (t + t0)), where t0 is the number of steps in an epoch.
 
-    The run is finished when ten epochs together gain less than the tolerance.
+    The run is finished when the best of the last ten epochs gains less than the tolerance on the ten before.
     """
 
     scale: float = 1.0
@@ -42,11 +42,11 @@ class Decreasing:
         """Start a run."""
         self._rate = self.scale / max(objective.regularization, 1e-12)
         self._time = steps_per_epoch
-        self._bests = [value]
+        self._values: list[float] = []
 
-    def epoch(self, best: float) -> None:
-        """Take note of the best value so far."""
-        self._bests.append(best)
+    def epoch(self, value: float) -> None:
+        """Take note of the value."""
+        self._values.append(value)
 
     def length(self, value: float, gradient: Array) -> float:
         """Return the next step length."""
@@ -54,9 +54,11 @@ class Decreasing:
         return self._rate / self._time
 
     def finished(self, tolerance: float) -> bool:
-        """Whether ten epochs together gained less than the tolerance."""
-        bests = self._bests
-        return len(bests) > 10 and bests[-11] - bests[-1] <= tolerance * abs(bests[-1])
+        """Whether the last ten epochs gained less than the tolerance."""
+        if len(self._values) < 20:
+            return False
+        earlier, later = min(self._values[-20:-10]), min(self._values[-10:])
+        return earlier - later <= tolerance * abs(later)
 
 
 @dataclass
@@ -68,21 +70,21 @@ class Polyak:
     """
 
     hope: float = 0.5
-    trials: int = 5
+    trials: int = 20
 
     def begin(self, objective: Objective, steps_per_epoch: int, value: float) -> None:
         """Start a run."""
         self._best, self._gain, self._failures = value, self.hope * abs(value), 0
 
-    def epoch(self, best: float) -> None:
+    def epoch(self, value: float) -> None:
         """Raise or lower the hoped-for gain."""
-        if best < self._best - 0.5 * self._gain:
+        if value < self._best - 0.5 * self._gain:
             self._gain, self._failures = 1.5 * self._gain, 0
         else:
             self._failures += 1
             if self._failures >= self.trials:
                 self._gain, self._failures = 0.5 * self._gain, 0
-        self._best = min(self._best, best)
+        self._best = min(self._best, value)
 
     def length(self, value: float, gradient: Array) -> float:
         """Return the next step length."""
@@ -116,9 +118,9 @@ class Subgradient(Solver):
         share = objective.batch.weight
         weights = start_weights(objective, start)
         average, time = weights.copy(), 0
-        best = objective.value(weights)
-        self.steps.begin(objective, -(-n // size), best)
-        yield Iterate(weights.copy(), best)
+        value = objective.value(weights)
+        self.steps.begin(objective, -(-n // size), value)
+        yield Iterate(weights.copy(), value)
         while True:
             order = rng.permutation(n) if share.min() == share.max() else rng.choice(n, n, p=share)
             for first in range(0, n, size):
@@ -131,8 +133,18 @@ class Subgradient(Solver):
                 time += 1
             chosen = average if self.averaging else weights
             value = objective.value(chosen)
-            best = min(best, value)
-            self.steps.epoch(best)
+            self.steps.epoch(value)
             yield Iterate(chosen.copy(), value)
             if self.steps.finished(self.tolerance):
                 return f"the step rule expects no more than {self.tolerance:g} of the value from further epochs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perceptron(Subgradient):
+    """Subgradient descent that keeps the last (averaged) weights instead of the best.
+
+    The perceptron loss is least at zero weights, where it says nothing; what learns is the path away from there.
+    """
+
+    max_iterations: int = 20
+    keeps_last: ClassVar[bool] = True

@@ -4,6 +4,7 @@ from maximand.tasks.base import BoundTask, Task
 from maximand.tasks.multiclass import MulticlassTask
 from maximand.tasks.oracle import OracleTask
 from maximand.tasks.schemes import bio, bioes
+from maximand.tasks.sequences import Ragged
 from maximand.tasks.tagging import TaggingTask
 
-__all__ = ["BoundTask", "MulticlassTask", "OracleTask", "TaggingTask", "Task", "bio", "bioes"]
+__all__ = ["BoundTask", "MulticlassTask", "OracleTask", "Ragged", "TaggingTask", "Task", "bio", "bioes"]

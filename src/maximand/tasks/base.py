@@ -28,7 +28,7 @@ class BoundTask(ABC):
         """Return the space of their outputs."""
 
     @abstractmethod
-    def annotation(self, Y: Any, inputs: Rows) -> Any:
+    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Any:
         """Check annotations and put them into compact form."""
 
     @abstractmethod
@@ -39,17 +39,13 @@ class BoundTask(ABC):
     def parts(self, space: OutputSpace, values: Array) -> Any:
         """Return scores or marginals of parts in the user's terms."""
 
-    @abstractmethod
-    def costs(self, Y: Any, predicted: Any) -> Array:
-        """Return the cost of each prediction."""
-
 
 class Task(ABC):
     """A description of a task, to be bound to training data."""
 
     @abstractmethod
-    def bind(self, X: Any, Y: Any) -> BoundTask:
-        """Learn from the training data what the task needs to know: features, labels, sizes."""
+    def bind(self, X: Any, Y: Any) -> tuple[BoundTask, Rows, Any]:
+        """Learn from the training data what the task needs to know; return it with the data laid side by side."""
 
 
 def finite_rows(matrix: Any, offsets: Any = None) -> None:

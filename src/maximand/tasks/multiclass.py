@@ -29,7 +29,7 @@ class MulticlassTask(Task):
     classes: Any = None
     pairs: str = "all"
 
-    def bind(self, X: Any, Y: Any) -> BoundMulticlass:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundMulticlass, Rows, Labels]:
         """Find the labels."""
         if self.classes is not None:
             classes = np.asarray(self.classes)
@@ -44,10 +44,11 @@ class MulticlassTask(Task):
                 "ones with classes=."
             )
         bound = BoundMulticlass(names, self.cost or ZeroOne(), PerLabel(X.shape[1], names.count, self.bias))
+        inputs = bound.inputs(X)
+        annotation = bound.annotation(X, Y, inputs)
         if self.pairs == "seen" and issparse(X):
-            allowed = bound.annotation(Y, Rows.single(X)).allowed_nodes
-            bound.features = PerLabel.seen(X, allowed, self.bias)
-        return bound
+            bound.features = PerLabel.seen(X, annotation.allowed_nodes, self.bias)
+        return bound, inputs, annotation
 
 
 class BoundMulticlass(BoundTask):
@@ -69,7 +70,7 @@ class BoundMulticlass(BoundTask):
         """Return one choice for each row."""
         return Choice(inputs.offsets.size - 1, self.names.count)
 
-    def annotation(self, Y: Any, inputs: Rows) -> Labels:
+    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
         """Encode labels, candidates and unknown ones."""
         n = inputs.offsets.size - 1
         if len(Y) != n:
@@ -86,8 +87,3 @@ class BoundMulticlass(BoundTask):
     def parts(self, space: OutputSpace, values: Array) -> Array:
         """Return the matrix (row, label)."""
         return values.reshape(space.n_examples, -1)
-
-    def costs(self, Y: Any, predicted: Any) -> Array:
-        """Return the cost of each row."""
-        pairs = zip(self.names.encode(list(Y))[0], self.names.encode(list(predicted))[0], strict=True)
-        return np.array([self.cost(true, label) for true, label in pairs])

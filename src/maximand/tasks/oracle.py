@@ -34,11 +34,13 @@ class OracleTask(Task):
     cost: Cost | None = None
     guarantee: Guarantee = Guarantee.EXACT
 
-    def bind(self, X: Any, Y: Any) -> BoundOracle:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundOracle, Rows, Parts]:
         """Find the number of features."""
         if len(X) == 0:
             raise ValueError("X holds no instances.")
-        return BoundOracle(self, PartFeatures(int(self.features(X[0]).shape[1])))
+        bound = BoundOracle(self, PartFeatures(int(self.features(X[0]).shape[1])))
+        inputs = bound.inputs(X)
+        return bound, inputs, bound.annotation(X, Y, inputs)
 
 
 class BoundOracle(BoundTask):
@@ -69,26 +71,20 @@ class BoundOracle(BoundTask):
         task = self.task
         return OracleSpace(task.argmax, X, np.diff(inputs.offsets), task.encode, task.outputs, task.guarantee)
 
-    def annotation(self, Y: Any, inputs: Rows) -> Parts:
+    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Parts:
         """Count the parts of the annotated outputs."""
         sizes = np.diff(inputs.offsets)
         if len(Y) != sizes.size:
             raise ValueError(f"X has {sizes.size} instances but Y has {len(Y)} outputs.")
         counts = []
         for i, y in enumerate(Y):
-            psi = np.asarray(y, dtype=float).ravel() if self.task.encode is None else self._counted(y, i)
+            psi = np.asarray(y if self.task.encode is None else self.task.encode(y, X[i]), dtype=float).ravel()
             if psi.size != sizes[i]:
                 raise ValueError(f"Y[{i}] has {psi.size} parts but X[{i}] has {sizes[i]}.")
             if not np.isfinite(psi).all() or (psi < -1).any():
                 raise ValueError(f"Y[{i}] must hold counts of parts, -1 where not known.")
             counts.append(psi)
         return Parts(np.concatenate(counts), inputs.offsets)
-
-    def _counted(self, y: Any, i: int) -> Array:
-        assert self.task.encode is not None and self._instances is not None
-        return np.asarray(self.task.encode(y, self._instances[i]), dtype=float).ravel()
-
-    _instances: Sequence[Any] | None = None
 
     def outputs(self, space: OutputSpace, psi: Array) -> list[Any]:
         """Return decoded outputs, or their counts."""
@@ -102,7 +98,3 @@ class BoundOracle(BoundTask):
         """Return the values of the parts of each instance."""
         assert isinstance(space, OracleSpace)
         return space.decode(values)
-
-    def costs(self, Y: Any, predicted: Any) -> Array:
-        """Return the cost of each prediction."""
-        return np.array([self.cost(true, guess) for true, guess in zip(Y, predicted, strict=True)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,29 @@ from maximand.features import Rows
 from maximand.tasks.base import finite_rows
 
 
-def lay_out(X: Any, lengths: Any, vectorizer: Any, fitting: bool) -> tuple[Rows, Any]:
+@dataclass(frozen=True)
+class Ragged:
+    """Sequences given as one matrix (token, feature), dense or sparse, and their lengths."""
+
+    matrix: Any
+    lengths: Any
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+def lay_out(X: Any, vectorizer: Any, fitting: bool) -> tuple[Rows, Any]:
     """Return the tokens of all sequences as rows, and the vectoriser used (None for numbers).
 
-    X is a list of matrices (token, feature), dense or sparse; one matrix with `lengths`; or a list of lists of
+    X is a list of matrices (token, feature), dense or sparse; a `Ragged`; or a list of lists of
     feature dicts (or of lists of feature names), which go through the vectoriser.
     """
-    if lengths is not None:
-        matrix, lengths = X, np.asarray(lengths, dtype=np.int64)
+    if isinstance(X, Ragged):
+        matrix, lengths = X.matrix, np.asarray(X.lengths, dtype=np.int64)
         if matrix.shape[0] != lengths.sum():
             raise ValueError(f"X has {matrix.shape[0]} rows but the lengths add up to {lengths.sum()}.")
     elif issparse(X) or (isinstance(X, np.ndarray) and X.dtype != object and X.ndim == 2):
-        raise ValueError("X is a single matrix; say where its sequences end with lengths=, or give a list of matrices.")
+        raise ValueError("X is a single matrix; say where its sequences end with Ragged(X, lengths), or give a list of matrices.")
     else:
         X = list(X)
         if not X:

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 
 from maximand.costs import Cost, Hamming
@@ -24,7 +23,7 @@ from maximand.tasks.sequences import lay_out
 class TaggingTask(Task):
     """Tag sequences; a tag that is not known is None (or -1 where tags are integers).
 
-    lengths: the sequence lengths when X is a single matrix. legality: a function of the labels such as `bio`.
+    legality: a function of the labels such as `bio`.
     pairs: "all" or "seen" weights; "auto" is seen for sparse inputs. boundaries: weights for the start and the end.
     """
 
@@ -36,10 +35,10 @@ class TaggingTask(Task):
     legality: Callable[[Any], Legality] | None = None
     vectorizer: Any = None
 
-    def bind(self, X: Any, Y: Any, lengths: Any = None) -> BoundTagging:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundTagging, Rows, Labels]:
         """Find the features and the labels."""
         vectorizer = None if self.vectorizer is None else clone(self.vectorizer)
-        inputs, vectorizer = lay_out(X, lengths, vectorizer, fitting=True)
+        inputs, vectorizer = lay_out(X, vectorizer, fitting=True)
         tags = flat_tags(Y, inputs.offsets)
         names = LabelNames(ordered(named_labels(tags)) if self.classes is None else np.asarray(self.classes))
         if names.count < 2:
@@ -47,16 +46,12 @@ class TaggingTask(Task):
         legality = None if self.legality is None else self.legality(names.classes.tolist())
         bound = BoundTagging(names, self.cost or Hamming(), vectorizer, legality)
         annotation = bound.annotate(tags, inputs.offsets)
-        bound.remember(inputs, annotation)
-        seen = self.pairs == "seen" or (self.pairs == "auto" and issparse(inputs.matrix))
-        if not seen:
-            emission = PerLabel(inputs.matrix.shape[1], names.count, self.bias)
-            bound.features = ChainFeatures(emission, None, self.boundaries, self.boundaries)
-            return bound
-        csr = inputs.csr
-        emission = PerLabel.seen(csr, annotation.allowed_nodes, self.bias)
-        bound.features = ChainFeatures(emission, _seen_transitions(annotation), self.boundaries, self.boundaries)
-        return bound
+        emission, transitions = PerLabel(inputs.matrix.shape[1], names.count, self.bias), None
+        if self.pairs == "seen" or (self.pairs == "auto" and inputs.sparse):
+            emission = PerLabel.seen(inputs.csr, annotation.allowed_nodes, self.bias)
+            transitions = _seen_transitions(annotation)
+        bound.features = ChainFeatures(emission, transitions, self.boundaries, self.boundaries)
+        return bound, inputs, annotation
 
 
 def _seen_transitions(annotation: Labels) -> Ints:
@@ -94,19 +89,9 @@ class BoundTagging(BoundTask):
     def __init__(self, names: LabelNames, cost: Cost, vectorizer: Any, legality: Legality | None):
         self.names, self.cost, self.vectorizer, self.legality = names, cost, vectorizer, legality
 
-    def remember(self, inputs: Rows, annotation: Labels) -> None:
-        """Keep the training data in compact form until training has begun."""
-        self._training = (inputs, annotation)
-
-    def training(self) -> tuple[Rows, Labels]:
-        """Hand over the training data."""
-        training = self._training
-        del self._training
-        return training
-
-    def inputs(self, X: Any, lengths: Any = None) -> Rows:
+    def inputs(self, X: Any) -> Rows:
         """Check sequences and lay them side by side."""
-        rows, _ = lay_out(X, lengths, self.vectorizer, fitting=False)
+        rows, _ = lay_out(X, self.vectorizer, fitting=False)
         n_features = self.features.emission.n_features
         if rows.matrix.shape[0] and rows.matrix.shape[1] != n_features:
             raise ValueError(f"X has {rows.matrix.shape[1]} features but the model was trained with {n_features}.")
@@ -116,7 +101,7 @@ class BoundTagging(BoundTask):
         """Return the tag sequences of these lengths."""
         return Chain(np.diff(inputs.offsets), self.names.count, self.legality)
 
-    def annotation(self, Y: Any, inputs: Rows) -> Labels:
+    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
         """Encode tags."""
         return self.annotate(flat_tags(Y, inputs.offsets), inputs.offsets)
 
@@ -152,12 +137,3 @@ class BoundTagging(BoundTask):
         """Return the matrix (token, label) of each sequence."""
         assert isinstance(space, Chain)
         return np.split(space.nodes(values), space.offsets[1:-1])
-
-    def costs(self, Y: Any, predicted: Any) -> Array:
-        """Return the cost of each sequence."""
-        return np.array(
-            [
-                self.cost(self.names.encode(list(true))[0], self.names.encode(list(tags))[0])
-                for true, tags in zip(Y, predicted, strict=True)
-            ]
-        )

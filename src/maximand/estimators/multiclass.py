@@ -1,0 +1,152 @@
+"""Multiclass classification."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from maximand.costs import Cost
+from maximand.decoding import Decoder
+from maximand.estimators.predictor import StructuredPredictor
+from maximand.features import Rows
+from maximand.losses import Loss
+from maximand.solvers import Callback, Solver
+from maximand.spaces import OutputSpace
+from maximand.support import Array, Ints
+from maximand.tasks import MulticlassTask
+from maximand.tasks.base import checked_weight
+from maximand.tasks.label_names import Candidates
+
+
+class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
+    """Chooses one of several labels by a linear score for each.
+
+    With loss="hinge" this is the Crammer-Singer machine, with "crf" multinomial logistic regression, with "ramp" the
+    robust machine of do2008. y holds labels of any type, sets of candidate labels, or None where nothing is known.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+        Whether to add a bias for each label; it is regularised like all weights.
+    cost : Cost or None
+        What a mistake costs; None for zero-one.
+    class_weight : dict, "balanced" or None
+        Factors of the losses of the examples of each class.
+    classes : array or None
+        All labels, where some may be missing from the training data.
+    pairs : "all" or "seen"
+        Weights for every (feature, label) pair, or for pairs that occur together in (sparse) training data.
+
+    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str | Loss = "hinge",
+        solver: str | Solver = "auto",
+        regularization: float = 1e-3,
+        fit_intercept: bool = True,
+        cost: Cost | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        classes: Any = None,
+        pairs: str = "all",
+        decoder: Decoder | None = None,
+        tolerance: float = 1e-3,
+        max_iterations: int = 1000,
+        max_seconds: float = np.inf,
+        n_threads: int | None = None,
+        callback: Callback | None = None,
+    ):
+        self.loss = loss
+        self.solver = solver
+        self.regularization = regularization
+        self.fit_intercept = fit_intercept
+        self.cost = cost
+        self.class_weight = class_weight
+        self.classes = classes
+        self.pairs = pairs
+        self.decoder = decoder
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
+        self.n_threads = n_threads
+        self.callback = callback
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table X and labels y."""
+        if y is None:
+            raise ValueError("MulticlassClassifier requires y to be passed, but the target y is None.")
+        X = self._table(X, reset=True)
+        if _partial(y):
+            y = list(y)
+        else:
+            y = column_or_1d(y, warn=True)
+            check_classification_targets(y)
+        self._check_parameters()
+        bound, inputs, annotation = MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs).bind(X, y)
+        self.classes_ = bound.names.classes
+        weight = self._class_weighted(annotation.codes, checked_weight(sample_weight, X.shape[0]))
+        return self._train(X, bound, inputs, annotation, weight)
+
+    def _class_weighted(self, codes: Ints, weight: Array | None) -> Array | None:
+        """Multiply the weights of examples of known class by that of the class."""
+        if self.class_weight is None:
+            return weight
+        known = codes >= 0
+        present = np.unique(codes[known])
+        factors = np.ones(self.classes_.size)
+        factors[present] = compute_class_weight(
+            self.class_weight, classes=self.classes_[present], y=self.classes_[codes[known]]
+        )
+        by_example = np.where(known, factors[np.maximum(codes, 0)], 1.0)
+        return by_example if weight is None else by_example * weight
+
+    def _table(self, X: Any, reset: bool) -> Any:
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False, reset=reset
+        )
+
+    def _scored(self, X: Any) -> tuple[Rows, OutputSpace, Array]:
+        check_is_fitted(self, "weights_")
+        return super()._scored(self._table(X, reset=False))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each label; of two labels, how far the second is above the first."""
+        scores = super().decision_function(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy."""
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+    @property
+    def coef_(self) -> Array:
+        """The weights, (label, feature)."""
+        return self.task_.features.coefficients(self.weights_).T
+
+    @property
+    def intercept_(self) -> Array:
+        """The bias of each label."""
+        return self.task_.features.biases(self.weights_)
+
+
+def _partial(y: Any) -> bool:
+    """Whether some labels are sets of candidates or not known."""
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return False
+    try:
+        return any(isinstance(label, Candidates) or label is None for label in y)
+    except TypeError:
+        return False

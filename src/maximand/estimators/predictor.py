@@ -1,0 +1,178 @@
+"""The general estimator: any task, any loss, any solver."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from maximand.batch import Batch
+from maximand.decoding import Decoder, MaxScore
+from maximand.engine import Threads
+from maximand.features import Rows
+from maximand.losses import Loss, named
+from maximand.objective import Objective
+from maximand.oracles import Soft
+from maximand.solvers import Callback, Solver, automatic
+from maximand.spaces import OutputSpace
+from maximand.support import Array
+from maximand.tasks import BoundTask, Task
+from maximand.tasks.base import checked_weight
+
+
+def temperature_of(loss: str | Loss) -> float:
+    """Return the temperature at which a loss models probabilities; 0 when it does not."""
+    penalty = named(loss).penalty
+    return penalty.temperature if isinstance(penalty, Soft) else 0.0
+
+
+def _probabilistic(estimator: StructuredPredictor) -> bool:
+    if not temperature_of(estimator.loss):
+        raise AttributeError(f"The loss {named(estimator.loss).name} models no probabilities; use loss='crf'.")
+    return True
+
+
+class StructuredPredictor(BaseEstimator):
+    """Learns weights w for scores theta = A_x w of the parts of an output, and predicts the best output.
+
+    Parameters
+    ----------
+    task : Task
+        What inputs and outputs are.
+    loss : str or Loss
+        "hinge", "ramp", "crf", ...: see `maximand.losses`.
+    solver : "auto" or Solver
+        How to minimise; "auto" chooses one that is valid for the loss and the data.
+    regularization : float
+        The factor of |w|^2 / 2 next to the mean loss.
+    decoder : Decoder or None
+        How to predict; None for the output of largest score.
+    tolerance, max_iterations, max_seconds : float, int, float
+        Limits of the automatic solver, as in `Solver`; a given solver has its own.
+    n_threads : int or None
+        Threads to use, None for one per core. The answer does not depend on it.
+    callback : callable or None
+        Called with each history record and the best weights; returning True stops training.
+
+    Attributes
+    ----------
+    weights_ : array
+    objective_, gap_, gap_is_certificate_ : float, float or None, bool
+        The objective reached, a bound on its distance to the minimum, and whether that bound is proven.
+    n_iter_, stop_reason_, history_ : int, str, list of Record
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        loss: str | Loss = "hinge",
+        solver: str | Solver = "auto",
+        regularization: float = 1e-3,
+        decoder: Decoder | None = None,
+        tolerance: float = 1e-3,
+        max_iterations: int = 1000,
+        max_seconds: float = np.inf,
+        n_threads: int | None = None,
+        callback: Callback | None = None,
+    ):
+        self.task = task
+        self.loss = loss
+        self.solver = solver
+        self.regularization = regularization
+        self.decoder = decoder
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
+        self.n_threads = n_threads
+        self.callback = callback
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+        """Learn from inputs X and full, partial or ambiguous annotations Y."""
+        self._check_parameters()
+        bound, inputs, annotation = self.task.bind(X, Y)
+        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, len(inputs.offsets) - 1))
+
+    def _check_parameters(self) -> None:
+        if not self.regularization > 0:
+            raise ValueError(f"regularization is {self.regularization}; it must be positive.")
+        if not (isinstance(self.solver, Solver) or self.solver == "auto"):
+            raise ValueError(f"solver is {self.solver!r}; give 'auto' or a Solver such as OneSlack().")
+        named(self.loss)
+
+    def _train(self, X: Any, bound: BoundTask, inputs: Rows, annotation: Any, weight: Array | None) -> Self:
+        space = bound.space(X, inputs)
+        loss = named(self.loss)
+        if loss.name == "slack_hinge" and not annotation.full.all():
+            missing = int(np.flatnonzero(~annotation.full)[0])
+            raise ValueError(f"slack_hinge needs full annotations and example {missing} is partial; use loss='hinge'.")
+        batch = Batch(inputs, space, annotation, bound.cost, np.ones(space.n_examples))
+        objective = Objective.of(
+            batch, bound.features, loss, self.regularization, Threads(self.n_threads), sample_weight=weight
+        )
+        solver = self._solver(objective)
+        result = solver.minimize(objective, callback=self.callback)
+        self.task_ = bound
+        self.weights_ = result.weights
+        self.objective_ = result.value
+        self.gap_ = result.gap
+        self.gap_is_certificate_ = result.certified
+        self.n_iter_ = len(result.history)
+        self.stop_reason_ = result.stop_reason
+        self.history_ = result.history
+        if not (result.converged or solver.keeps_last):
+            warnings.warn(
+                f"Training stopped early: {result.stop_reason}. Raise the limit, the tolerance or the regularization.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _solver(self, objective: Objective) -> Solver:
+        if isinstance(self.solver, Solver):
+            return self.solver
+        solver = automatic(objective)
+        tolerance = min(self.tolerance, solver.tolerance) if objective.smooth else self.tolerance
+        limit = min(self.max_iterations, solver.max_iterations) if solver.keeps_last else self.max_iterations
+        return replace(solver, tolerance=tolerance, max_iterations=limit, max_seconds=self.max_seconds)
+
+    def _scored(self, X: Any) -> tuple[Rows, OutputSpace, Array]:
+        check_is_fitted(self, "weights_")
+        inputs = self.task_.inputs(X)
+        space = self.task_.space(X, inputs)
+        return inputs, space, self.task_.features.scores(inputs, self.weights_)
+
+    def _decode(self, space: OutputSpace, theta: Array) -> Array:
+        return (self.decoder or MaxScore())(space, theta)
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted outputs."""
+        _, space, theta = self._scored(X)
+        return self.task_.outputs(space, self._decode(space, theta))
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores of the parts."""
+        _, space, theta = self._scored(X)
+        return self.task_.parts(space, theta)
+
+    @available_if(_probabilistic)
+    def predict_proba(self, X: Any) -> Any:
+        """Return the marginal probabilities of the parts."""
+        _, space, theta = self._scored(X)
+        return self.task_.parts(space, space.marginals(theta, temperature_of(self.loss)).mean)
+
+    def costs(self, X: Any, Y: Any) -> Array:
+        """Return the cost of the prediction for each example; parts that are not annotated cost nothing."""
+        inputs, space, theta = self._scored(X)
+        vector, constant = self.task_.cost.against(space, self.task_.annotation(X, Y, inputs))
+        return space.dot(vector, self._decode(space, theta)) + constant
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """Return minus the mean cost, so that higher is better."""
+        return -float(np.average(self.costs(X, Y), weights=sample_weight))

@@ -1,0 +1,198 @@
+"""Sequence tagging."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from maximand.costs import Cost, Hamming
+from maximand.decoding import Decoder
+from maximand.estimators.predictor import StructuredPredictor
+from maximand.features import Rows
+from maximand.losses import Loss
+from maximand.solvers import Callback, Solver
+from maximand.spaces import Chain, Labels, Legality
+from maximand.support import Array
+from maximand.tasks import Ragged, TaggingTask, bio, bioes
+from maximand.tasks.base import checked_weight
+from maximand.tasks.tagging import flat_tags
+
+SCHEMES: dict[str, Callable[[Any], Legality]] = {"BIO": bio, "BIOES": bioes}
+
+
+class SequenceTagger(StructuredPredictor):
+    """Tags every token of a sequence by a linear chain: scores for tokens and for neighbouring tags.
+
+    With loss="crf" this is a linear-chain conditional random field, with "hinge" a structural SVM. X is a list of
+    matrices (token, feature), dense or sparse; one matrix with lengths=; or a list of lists of feature dicts, or of
+    lists of feature names. Y is a list of tag sequences; a tag is a label, None (or -1 among integers) where it is
+    not known, or a set of candidates.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+        Whether to add a bias for each tag.
+    boundaries : bool
+        Whether to add weights for the first and for the last tag.
+    scheme : "BIO", "BIOES", callable or None
+        Which transitions are legal: a name, or a function of the list of labels that returns a `Legality`.
+    pairs : "auto", "all" or "seen"
+        Weights for every pair of feature and tag and of neighbouring tags, or only for those seen in training;
+        "auto" is "seen" for sparse inputs.
+    cost : Cost or None
+        What a mistake costs; None for the number of wrong tags.
+    class_weight : dict, "balanced" or None
+        Factors of the cost of missing each tag; with cost=None only. Losses without a cost do not use it.
+    classes : array or None
+        All tags, where some may be missing from the training data.
+    vectorizer : transformer or None
+        Turns feature dicts into rows; None for scikit-learn's DictVectorizer.
+
+    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str | Loss = "crf",
+        solver: str | Solver = "auto",
+        regularization: float = 1e-3,
+        fit_intercept: bool = True,
+        boundaries: bool = True,
+        scheme: str | Callable[[Any], Legality] | None = None,
+        pairs: str = "auto",
+        cost: Cost | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        classes: Any = None,
+        vectorizer: Any = None,
+        decoder: Decoder | None = None,
+        tolerance: float = 1e-3,
+        max_iterations: int = 1000,
+        max_seconds: float = np.inf,
+        n_threads: int | None = None,
+        callback: Callback | None = None,
+    ):
+        self.loss = loss
+        self.solver = solver
+        self.regularization = regularization
+        self.fit_intercept = fit_intercept
+        self.boundaries = boundaries
+        self.scheme = scheme
+        self.pairs = pairs
+        self.cost = cost
+        self.class_weight = class_weight
+        self.classes = classes
+        self.vectorizer = vectorizer
+        self.decoder = decoder
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
+        self.n_threads = n_threads
+        self.callback = callback
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, position_weight: Any = None) -> Self:
+        """Learn from sequences; position_weight (like Y, numbers) multiplies the cost of a mistake at each token."""
+        self._check_parameters()
+        X = X if lengths is None else Ragged(X, lengths)
+        if Y is None:
+            raise ValueError("SequenceTagger requires Y to be passed, but the target Y is None.")
+        task = TaggingTask(
+            self.fit_intercept, self.cost, self.classes, self.pairs, self.boundaries, self._legality(), self.vectorizer
+        )
+        bound, inputs, annotation = task.bind(X, Y)
+        self.classes_ = bound.names.classes
+        if self.class_weight is not None:
+            bound.cost = Hamming(class_weight=self._tag_weights(annotation))
+        if position_weight is not None:
+            annotation = replace(annotation, weights=_position_weights(position_weight, inputs))
+        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, len(inputs.offsets) - 1))
+
+    def _legality(self) -> Callable[[Any], Legality] | None:
+        if not isinstance(self.scheme, str):
+            return self.scheme
+        if self.scheme not in SCHEMES:
+            raise ValueError(f"There is no tagging scheme {self.scheme!r}; choose one of {', '.join(SCHEMES)}.")
+        return SCHEMES[self.scheme]
+
+    def _tag_weights(self, annotation: Labels) -> Array:
+        if self.cost is not None:
+            raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
+        known = annotation.codes[annotation.codes >= 0]
+        present = np.unique(known)
+        weights = np.ones(self.classes_.size)
+        weights[present] = compute_class_weight(
+            self.class_weight, classes=self.classes_[present], y=self.classes_[known]
+        )
+        return weights
+
+    def predict(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
+        """Return the tags of each sequence."""
+        return self._spread(super().predict, X, lengths, np.empty(0, dtype=object))
+
+    def decision_function(self, X: Any, lengths: Any = None) -> list[Array]:
+        """Return for each sequence the scores (token, tag), without those of transitions."""
+        return self._spread(super().decision_function, X, lengths, np.empty((0, 0)))
+
+    def predict_proba(self, X: Any, lengths: Any = None) -> list[Array]:
+        """Return for each sequence the marginal probabilities (token, tag)."""
+        return self._spread(super().predict_proba, X, lengths, np.empty((0, 0)))
+
+    def predict_k_best(self, X: Any, k: int, lengths: Any = None) -> list[list[tuple[float, np.ndarray]]]:
+        """Return for each sequence its k best tag sequences with their scores, best first."""
+
+        def ranked(filled: Any) -> list[list[tuple[float, np.ndarray]]]:
+            _, space, theta = self._scored(filled)
+            assert isinstance(space, Chain)
+            return [
+                [(float(value), self.classes_[codes]) for value, codes in zip(*answer, strict=True)]
+                for answer in space.k_best(theta, k)
+            ]
+
+        return self._spread(ranked, X, lengths, [])
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None) -> float:
+        """Return the share of annotated tags that are right; sample_weight is per sequence."""
+        X = X if lengths is None else Ragged(X, lengths)
+        predicted = self.predict(X)
+        sizes = np.array([len(tags) for tags in predicted])
+        true = flat_tags(Y, np.concatenate([[0], np.cumsum(sizes)]))
+        guesses = [tag for tags in predicted for tag in tags.tolist()]
+        known = np.array([tag is not None for tag in true], dtype=bool)
+        right = np.array(
+            [guess in tag if isinstance(tag, (set, frozenset)) else guess == tag for tag, guess in zip(true, guesses, strict=True)]
+        )
+        weight = np.repeat(np.ones(sizes.size) if sample_weight is None else np.asarray(sample_weight, float), sizes)
+        return float(np.average(right[known], weights=weight[known]))
+
+    def _spread(self, answer: Callable[[Any], list[Any]], X: Any, lengths: Any, empty: Any) -> list[Any]:
+        """Answer for the sequences that have tokens and put `empty` where there are none."""
+        check_is_fitted(self, "weights_")
+        if lengths is not None:
+            X = Ragged(X, lengths)
+        if isinstance(X, Ragged):
+            sizes = np.asarray(X.lengths)
+            if (sizes > 0).all():
+                return answer(X)
+            answers = iter(answer(Ragged(X.matrix, sizes[sizes > 0])) if sizes.any() else [])
+        else:
+            X = list(X)
+            sizes = np.array([x.shape[0] if hasattr(x, "shape") else len(x) for x in X])
+            filled = [x for x, size in zip(X, sizes, strict=True) if size]
+            answers = iter(answer(filled) if filled else [])
+        return [next(answers) if size else empty for size in sizes]
+
+
+def _position_weights(position_weight: Any, inputs: Rows) -> Array:
+    lengths = np.diff(inputs.offsets)
+    for i, (weights, length) in enumerate(zip(position_weight, lengths, strict=True)):
+        if len(weights) != length:
+            raise ValueError(f"position_weight[{i}] has {len(weights)} entries but X[{i}] has {length} tokens.")
+    flat = np.concatenate([np.asarray(weights, dtype=float) for weights in position_weight])
+    if not np.isfinite(flat).all() or (flat < 0).any():
+        raise ValueError("position_weight must be finite and not negative.")
+    return flat

@@ -1,0 +1,137 @@
+"""What the laws run over. A new space, loss, cost, feature map or solver is enrolled here, by one line."""
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from maximand.batch import Batch
+from maximand.costs import Cost, CostMatrix, DifferentParts, Hamming, ZeroOne
+from maximand.features import ChainFeatures, FeatureMap, PartFeatures, PerLabel, Rows
+from maximand.losses import LOSSES
+from maximand.objective import Objective
+from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, Decreasing, NSlack, OneSlack, Polyak, Subgradient
+from maximand.spaces import Chain, Choice, Labels, Legality, OracleSpace, OutputSpace, Parts
+
+RANDOM_MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.7], [0.5, 1.5, 0.0]])
+
+
+@dataclass
+class Case:
+    """A small batch with everything that the laws ask about it."""
+
+    name: str
+    space: OutputSpace
+    inputs: Rows
+    features: FeatureMap
+    full: Any
+    partial: Any
+    unknown: Any
+    costs: list[Cost]
+
+    def theta(self, rng):
+        return rng.normal(size=self.space.n_parts) * 2
+
+    def singles(self):
+        for i in range(self.space.n_examples):
+            yield slice(i, i + 1), self.space.take(slice(i, i + 1))
+
+    def objective(self, loss, annotation=None, regularization=0.05, cost=None, **settings):
+        annotation = self.full if annotation is None else annotation
+        n = self.space.n_examples
+        batch = Batch(self.inputs, self.space, annotation, cost or self.costs[0], np.ones(n))
+        return Objective.of(batch, self.features, loss, regularization, **settings)
+
+
+def choice(rng, sparse=False):
+    n, k, d = 7, 3, 4
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.7)
+    codes = rng.integers(0, k, n)
+    matrix = csr_array(X) if sparse else X
+    candidates = np.array([[True, True, False], [False, True, True]])
+    mixed = codes.copy()
+    mixed[:3] = [-1, -2, -3]
+    full = Labels.single(codes, k)
+    features = PerLabel.seen(matrix, full.allowed_nodes) if sparse else PerLabel(d, k)
+    return Case(
+        "choice, seen pairs" if sparse else "choice", Choice(n, k), Rows.single(matrix), features, full,
+        Labels.single(mixed, k, candidates), Labels.single(np.full(n, -1), k),
+        [ZeroOne(), Hamming(np.array([1.0, 2.0, 0.5])), CostMatrix(RANDOM_MATRIX)],
+    )  # fmt: skip
+
+
+def chain(rng, sparse=False, legal=False):
+    lengths, k, d = np.array([3, 1, 4, 2]), 3, 4
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    X = rng.normal(size=(10, d)) * (rng.random((10, d)) < 0.7)
+    legality = None
+    codes = rng.integers(0, k, 10)
+    if legal:
+        between = np.ones((k, k), dtype=bool)
+        between[0, 1] = between[2, 2] = False
+        legality = Legality.of(np.array([True, True, False]), between, np.array([True, False, True]))
+        codes = np.array([1, 0, 2, 0, 1, 2, 0, 0, 1, 0])
+    full = Labels(codes, offsets, k)
+    mixed = codes.copy()
+    mixed[[1, 3, 5]] = [-1, -1, -2]
+    candidates = np.eye(k, dtype=bool)[[codes[5]]] | np.array([[True, False, False]])
+    matrix = csr_array(X) if sparse else X
+    emission = PerLabel.seen(matrix, full.allowed_nodes) if sparse else PerLabel(d, k, bias=False)
+    features = ChainFeatures(emission, np.array([1, 3, 4, 8]) if sparse else None, start=not sparse, end=True)
+    name = "chain" + (", seen pairs" if sparse else "") + (", illegal transitions" if legal else "")
+    position_weights = rng.random(10) + 0.5
+    return Case(
+        name, Chain(lengths, k, legality), Rows(matrix, offsets), features,
+        Labels(codes, offsets, k, weights=position_weights if sparse else None),
+        Labels(mixed, offsets, k, candidates), Labels(np.full(10, -1), offsets, k),
+        [Hamming(), Hamming(np.array([1.0, 2.0, 0.5]), normalized=True), CostMatrix(RANDOM_MATRIX)],
+    )  # fmt: skip
+
+
+def subsets_of_two(instance):
+    return [np.array(bits, dtype=float) for bits in product((0, 1), repeat=instance) if sum(bits) <= 2]
+
+
+def best_subset(theta, instance):
+    return max(subsets_of_two(instance), key=lambda y: sum(t for t, used in zip(theta, y, strict=True) if used))
+
+
+def user_oracle(rng):
+    sizes = [4, 3, 5]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    space = OracleSpace(best_subset, sizes, sizes, outputs=subsets_of_two)
+    psi = np.concatenate([subsets_of_two(size)[rng.integers(5)] for size in sizes])
+    partial = psi.copy()
+    partial[[0, 2, 5, 6, 10]] = -1
+    return Case(
+        "user oracle", space, Rows(rng.normal(size=(12, 3)), offsets), PartFeatures(3), Parts(psi, offsets),
+        Parts(partial, offsets), Parts(np.full(12, -1.0), offsets), [DifferentParts()],
+    )  # fmt: skip
+
+
+def cases(seed=0):
+    rng = np.random.default_rng(seed)
+    return [
+        choice(rng), choice(rng, sparse=True), chain(rng), chain(rng, sparse=True), chain(rng, legal=True),
+        user_oracle(rng),
+    ]  # fmt: skip
+
+
+CASES = cases()
+NAMES = [case.name for case in CASES]
+
+SOLVERS = {
+    "OneSlack": OneSlack(tolerance=1e-6, max_iterations=3000),
+    "NSlack": NSlack(tolerance=1e-6),
+    "BlockFrankWolfe": BlockFrankWolfe(tolerance=1e-6, averaging=True),
+    "LBFGS": LBFGS(tolerance=1e-8),
+    "Subgradient, decreasing": Subgradient(batch_size=2, tolerance=1e-5, max_iterations=1500),
+    "Subgradient, Polyak": Subgradient(
+        steps=Polyak(), batch_size=None, averaging=False, tolerance=1e-5, max_iterations=4000
+    ),
+    "CCCP": CCCP(inner=OneSlack(tolerance=1e-6, max_iterations=3000), tolerance=1e-6),
+}
+STEPS = [Decreasing, Polyak]
+ALL_LOSSES = list(LOSSES.values())

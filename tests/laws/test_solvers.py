@@ -1,0 +1,210 @@
+"""Laws of solvers: one minimum for all, gaps that bound the truth, the same answer on any number of threads."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cases import ALL_LOSSES, CASES, NAMES, SOLVERS
+
+from maximand.engine import Threads
+from maximand.losses import AUGMENTED_CRF, CRF, HINGE, PERCEPTRON, RAMP, SLACK_HINGE
+from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic
+from maximand.support import Guarantee
+
+EVERY_CASE = pytest.mark.parametrize("case", CASES, ids=NAMES)
+EVERY_LOSS = pytest.mark.parametrize("loss", ALL_LOSSES, ids=[loss.name for loss in ALL_LOSSES])
+
+
+def valid(solver, objective):
+    try:
+        solver.check(objective)
+    except ValueError:
+        return False
+    return True
+
+
+@EVERY_CASE
+@EVERY_LOSS
+def test_valid_solvers_reach_the_same_value_and_their_gaps_bound_it(case, loss):
+    objective = case.objective(loss)
+    if not objective.convex:
+        pytest.skip("a loss that is not convex has many minima")
+    if loss.homogeneous:
+        pytest.skip("least at zero weights, by a law of its own")
+    if loss is SLACK_HINGE and not case.name.startswith("choice"):
+        pytest.skip("the slack oracle may be UNDER here, and then there is no common minimum")
+    results = {name: solver.minimize(objective) for name, solver in SOLVERS.items() if valid(solver, objective)}
+    assert len(results) >= 3
+    best = min(result.value for result in results.values())
+    for name, result in results.items():
+        assert result.value == pytest.approx(objective.value(result.weights), abs=1e-9)
+        loose = 5e-2 if name.startswith("Subgradient") else 1e-5  # it converges like 1 / steps
+        assert result.value <= best + loose * max(best, 0.1), name
+        if result.gap is not None:
+            assert result.certified
+            assert result.value - result.gap <= best + 1e-9, name
+        bests = [record.value for record in result.history]
+        assert all(later <= earlier for earlier, later in zip(bests, bests[1:], strict=False))
+
+
+@EVERY_CASE
+def test_the_perceptron_loss_is_least_at_zero_and_its_solver_leaves_it(case):
+    objective = case.objective(PERCEPTRON)
+    assert objective.value(np.zeros(objective.n_weights)) == 0.0
+    for solver in (NSlack(max_iterations=20), BlockFrankWolfe(max_iterations=20), Subgradient(max_iterations=20)):
+        result = solver.minimize(objective)
+        assert result.value >= 0.0
+        assert result.gap is None or result.value - result.gap <= 1e-12
+    assert automatic(objective).minimize(objective).weights.any()
+
+
+@EVERY_CASE
+@EVERY_LOSS
+def test_cccp_never_increases_the_objective_and_ends_at_a_stationary_value(case, loss):
+    annotation = case.full if loss is SLACK_HINGE else case.partial
+    objective = case.objective(loss, annotation)
+    inner = LBFGS(tolerance=1e-8) if loss in (CRF, AUGMENTED_CRF) else NSlack(tolerance=1e-7, max_iterations=50)
+    if loss is SLACK_HINGE:
+        inner = OneSlack(max_iterations=50)
+    for recycle in (True, False):
+        for adaptive in (True, False):
+            values = []
+            solver = CCCP(inner=inner, recycle=recycle, adaptive=adaptive, tolerance=1e-6)
+            result = solver.minimize(objective, callback=lambda record, weights, to=values: to.append(record.value))
+            assert all(later <= earlier + 1e-12 for earlier, later in zip(values, values[1:], strict=False))
+            assert result.value <= objective.value(np.zeros(objective.n_weights)) + 1e-12
+            if objective.convex or loss is SLACK_HINGE:
+                continue
+            surrogate = objective.linearized(result.weights)
+            again = inner.minimize(surrogate)
+            assert again.value >= result.value - 1e-4 * max(1.0, abs(result.value))
+
+
+@EVERY_CASE
+@EVERY_LOSS
+def test_qualities_are_derived_from_loss_and_data(case, loss):
+    full, partial = case.objective(loss, case.full), case.objective(loss, case.partial)
+    assert full.convex == (loss.name in {"perceptron", "hinge", "slack_hinge", "bridge", "crf", "augmented_crf"})
+    assert partial.convex == (loss is SLACK_HINGE)
+    assert full.smooth == partial.smooth == (loss.name in {"crf", "augmented_crf"})
+    assert full.polyhedral == (full.convex and not full.smooth)
+    assert partial.linearized(np.zeros(partial.n_weights)).convex
+
+
+@EVERY_CASE
+@EVERY_LOSS
+def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
+    objective = case.objective(loss)
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=objective.n_weights)
+    plane = objective.penalty(weights)
+    examples = objective.planes(weights)
+    reference = objective.annotated_score()(weights)
+    by_example = examples.slopes @ weights + examples.offsets
+    np.testing.assert_allclose(by_example, examples.values[examples.rows], atol=1e-10)
+    mean = float(objective.batch.weight @ examples.values)
+    np.testing.assert_allclose(mean + reference, plane(weights), atol=1e-10)
+    if plane.guarantee is not Guarantee.EXACT:
+        return
+    for _ in range(5):
+        other = rng.normal(size=objective.n_weights)
+        there = objective.penalty(other)
+        if there.guarantee is Guarantee.EXACT:
+            assert there(other) >= plane(other) - 1e-10
+
+
+@EVERY_CASE
+@EVERY_LOSS
+def test_threads_do_not_change_the_answer(case, loss, monkeypatch):
+    monkeypatch.setattr("maximand.batch.SMALLEST_CHUNK", 4)
+    monkeypatch.setattr("maximand.batch.CHUNK_PARTS", 16)
+    weights = np.random.default_rng(0).normal(size=case.features.n_weights)
+    whole = case.objective(loss, engine=Threads(1)).value_and_gradient(weights)
+    several = case.objective(loss, engine=Threads(3)).value_and_gradient(weights)
+    assert whole[0] == several[0]
+    np.testing.assert_array_equal(whole[1], several[1])
+    monkeypatch.undo()
+    uncut = case.objective(loss, engine=Threads(1)).value_and_gradient(weights)
+    np.testing.assert_allclose(uncut[0], whole[0], rtol=1e-12)
+    np.testing.assert_allclose(uncut[1], whole[1], atol=1e-12)
+
+
+@EVERY_CASE
+@EVERY_LOSS
+def test_sample_weight_two_is_a_repeated_example(case, loss):
+    n = case.space.n_examples
+    repeated = np.r_[np.arange(n), 0, 1]
+    weight = np.ones(n)
+    weight[:2] = 2.0
+    weighted = case.objective(loss, sample_weight=weight)
+    batch = weighted.batch.take(repeated)
+    longer = replace(weighted, frozen=None).of(batch, case.features, loss, weighted.regularization)
+    weights = np.random.default_rng(0).normal(size=case.features.n_weights)
+    np.testing.assert_allclose(weighted.value(weights), longer.value(weights), rtol=1e-12)
+
+
+@EVERY_CASE
+def test_the_smooth_loss_gradient_equals_a_difference_quotient(case):
+    rng = np.random.default_rng(0)
+    for loss in (CRF, AUGMENTED_CRF):
+        for annotation in (case.full, case.partial):
+            objective = case.objective(loss, annotation)
+            weights, direction = rng.normal(size=(2, objective.n_weights))
+            step = 1e-5
+            slope = objective.value_and_gradient(weights)[1] @ direction
+            quotient = (objective.value(weights + step * direction) - objective.value(weights - step * direction)) / (2 * step)
+            np.testing.assert_allclose(slope, quotient, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", [OneSlack(), NSlack(), BlockFrankWolfe()], ids=["OneSlack", "NSlack", "BlockFrankWolfe"])
+@EVERY_CASE
+def test_warm_starts_recycle_planes_of_the_same_penalty(case, solver):
+    objective = case.objective(HINGE)
+    first = solver.minimize(objective)
+    again = solver.minimize(objective, start=first)
+    assert again.value <= first.value * (1 + 1e-12)
+    assert len(again.history) <= max(3, len(first.history))
+    foreign = case.objective(HINGE, regularization=0.2)  # other data as far as planes can tell
+    assert solver.minimize(foreign, start=first).value == pytest.approx(solver.minimize(foreign).value, rel=2e-3)
+
+
+def test_automatic_solvers_are_valid_for_what_they_are_chosen():
+    for case in CASES:
+        for loss in ALL_LOSSES:
+            for annotation in (case.full, case.partial):
+                if loss is SLACK_HINGE and annotation is case.partial:
+                    continue
+                objective = case.objective(loss, annotation)
+                automatic(objective).check(objective)
+
+
+def test_a_solver_that_does_not_fit_says_what_does():
+    case = CASES[0]
+    with pytest.raises(ValueError, match=r"LBFGS needs a smooth objective and hinge is not; use OneSlack"):
+        LBFGS().minimize(case.objective(HINGE))
+    with pytest.raises(ValueError, match=r"OneSlack needs a convex objective and ramp is not; use CCCP"):
+        OneSlack().minimize(case.objective(RAMP))
+    with pytest.raises(ValueError, match=r"hinge is not on partial annotations; use CCCP|LBFGS"):
+        NSlack().minimize(case.objective(HINGE, case.partial))
+    with pytest.raises(ValueError, match=r"BlockFrankWolfe needs a polyhedral objective and crf is not; use LBFGS"):
+        BlockFrankWolfe().minimize(case.objective(CRF))
+
+
+def test_ctrl_c_and_callbacks_keep_the_best_weights():
+    objective = CASES[0].objective(HINGE)
+
+    def interrupt(record, weights):
+        if record.iteration == 3:
+            raise KeyboardInterrupt
+
+    result = OneSlack(tolerance=1e-9).minimize(objective, callback=interrupt)
+    assert "interrupted by the user" in result.stop_reason
+    assert result.value == pytest.approx(objective.value(result.weights))
+    assert not result.converged
+    stopped = OneSlack(tolerance=1e-9).minimize(objective, callback=lambda record, weights: record.iteration == 2)
+    assert stopped.stop_reason == "the callback asked to stop"
+    assert len(stopped.history) == 2
+    limited = Subgradient(max_iterations=2).minimize(objective)
+    assert limited.stop_reason == "max_iterations=2 was reached"
+    assert limited.gap is None
+    assert not limited.certified

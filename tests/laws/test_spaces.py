@@ -1,0 +1,178 @@
+"""Laws of spaces: argmax, soft maxima and their gradients against enumeration, over Y, Y* and Y°."""
+
+import numpy as np
+import pytest
+from cases import CASES, NAMES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maximand.support import Guarantee
+
+pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
+SEEDS = st.integers(0, 10_000)
+
+
+def scores_of(outputs, theta):
+    return (outputs * np.where(outputs != 0, theta, 0.0)).sum(axis=1)
+
+
+def enumerated(case, theta, keep):
+    """Yield for each example its single space, slice of theta and the outputs that `keep` lets through."""
+    for examples, one in case.singles():
+        parts = part_places(case.space, examples)
+        outputs = one.outputs()
+        yield one, parts, outputs[keep(one, outputs, examples)]
+
+
+def part_places(space, examples):
+    """The places in a batch vector of the parts of some examples, in the order of their own batch."""
+    mask = space.scale(np.ones(space.n_parts), np.isin(np.arange(space.n_examples), np.r_[examples]).astype(float))
+    return np.flatnonzero(mask)
+
+
+def agrees(annotation):
+    def keep(one, outputs, examples):
+        part = annotation.take(examples)
+        if hasattr(part, "psi"):
+            return ((part.psi < 0) | (outputs == part.psi)).all(axis=1)
+        return (outputs[:, ~one.allowed(part)] == 0).all(axis=1)
+
+    return keep
+
+
+def contradicts(annotation):
+    return lambda *arguments: ~agrees(annotation)(*arguments)
+
+
+def everything(one, outputs, examples):
+    return np.ones(len(outputs), dtype=bool)
+
+
+def check_maximum(case, support, theta, keep):
+    for i, (_, parts, outputs) in enumerate(enumerated(case, theta, keep)):
+        if len(outputs) == 0:
+            assert support.value[i] == -np.inf
+            assert not support.mean[parts].any()
+            continue
+        scores = scores_of(outputs, theta[parts])
+        np.testing.assert_allclose(support.value[i], scores.max(), rtol=1e-12)
+        assert (outputs == support.mean[parts]).all(axis=1).any()
+        np.testing.assert_allclose(scores_of(support.mean[parts][None], theta[parts])[0], scores.max(), rtol=1e-12)
+
+
+def check_soft_maximum(case, support, theta, keep, temperature):
+    for i, (_, parts, outputs) in enumerate(enumerated(case, theta, keep)):
+        if len(outputs) == 0:
+            assert support.value[i] == -np.inf
+            assert not support.mean[parts].any()
+            continue
+        scores = scores_of(outputs, theta[parts]) / temperature
+        weights = np.exp(scores - scores.max())
+        value = temperature * (scores.max() + np.log(weights.sum()))
+        np.testing.assert_allclose(support.value[i], value, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(support.mean[parts], weights @ outputs / weights.sum(), atol=1e-11)
+
+
+@given(seed=SEEDS, scale=st.sampled_from([0.0, 1.0, 30.0]))
+@settings(max_examples=25, deadline=None)
+def test_argmax_beats_every_output(case, seed, scale):
+    theta = scale * case.theta(np.random.default_rng(seed))
+    for annotation in (case.full, case.partial, case.unknown):
+        check_maximum(case, case.space.argmax_given(theta, annotation), theta, agrees(annotation))
+        check_maximum(case, case.space.argmax_other(theta, annotation), theta, contradicts(annotation))
+    support = case.space.argmax(theta)
+    check_maximum(case, support, theta, everything)
+    assert support.guarantee is Guarantee.EXACT
+
+
+@given(seed=SEEDS, temperature=st.sampled_from([1.0, 0.3, 5.0, 1e-3]), scale=st.sampled_from([1.0, 200.0]))
+@settings(max_examples=25, deadline=None)
+def test_marginals_equal_enumeration(case, seed, temperature, scale):
+    theta = scale * case.theta(np.random.default_rng(seed))
+    space = case.space
+    check_soft_maximum(case, space.marginals(theta, temperature), theta, everything, temperature)
+    for annotation in (case.full, case.partial, case.unknown):
+        support = space.marginals_given(theta, annotation, temperature)
+        check_soft_maximum(case, support, theta, agrees(annotation), temperature)
+        support = space.marginals_other(theta, annotation, temperature)
+        check_soft_maximum(case, support, theta, contradicts(annotation), temperature)
+
+
+@given(seed=SEEDS)
+@settings(max_examples=10, deadline=None)
+def test_marginals_are_the_gradient_of_the_log_sum(case, seed):
+    rng = np.random.default_rng(seed)
+    theta, direction, step = case.theta(rng), case.theta(rng), 1e-5
+    up = case.space.marginals(theta + step * direction).value.sum()
+    down = case.space.marginals(theta - step * direction).value.sum()
+    slope = case.space.marginals(theta).mean @ direction
+    np.testing.assert_allclose((up - down) / (2 * step), slope, rtol=1e-7, atol=1e-7)
+
+
+def test_decode_inverts_encode(case):
+    space = case.space
+    for psi in (space.encode(case.full), space.argmax(case.theta(np.random.default_rng(1))).mean):
+        outputs = space.decode(psi)
+        again = []
+        for (examples, one), y in zip(case.singles(), outputs, strict=True):
+            matches = [row for row in one.outputs() if np.array_equal(one.decode(row)[0], y)]
+            assert len(matches) == 1
+            again.append((part_places(space, examples), matches[0]))
+        for parts, row in again:
+            np.testing.assert_array_equal(psi[parts], row)
+
+
+def test_enumerated_outputs_are_distinct(case):
+    for _, one in case.singles():
+        outputs = one.outputs()
+        assert len(np.unique(outputs, axis=0)) == len(outputs)
+
+
+@given(seed=SEEDS)
+@settings(max_examples=10, deadline=None)
+def test_a_batch_answers_like_its_examples_one_by_one(case, seed):
+    theta = case.theta(np.random.default_rng(seed))
+    whole = [case.space.argmax(theta), case.space.marginals(theta), case.space.argmax_other(theta, case.partial)]
+    for i, (examples, one) in enumerate(case.singles()):
+        parts = part_places(case.space, examples)
+        single = [
+            one.argmax(theta[parts]),
+            one.marginals(theta[parts]),
+            one.argmax_other(theta[parts], case.partial.take(examples)),
+        ]
+        for together, alone in zip(whole, single, strict=True):
+            assert together.value[i] == alone.value[0]
+            np.testing.assert_array_equal(together.mean[parts], alone.mean)
+
+
+def test_ties_break_towards_the_lowest_index(case):
+    if case.name == "user oracle":
+        pytest.skip("the order of ties is the user's own")
+    for _, one in case.singles():
+        best = one.argmax(np.zeros(one.n_parts)).mean
+        tied = [tuple(np.atleast_1d(one.decode(row)[0])[::-1]) for row in one.outputs()]
+        assert tuple(np.atleast_1d(one.decode(best)[0])[::-1]) == min(tied)
+
+
+def test_forbidding_every_part_leaves_nothing(case):
+    support = case.space.argmax(np.full(case.space.n_parts, -np.inf))
+    if case.name != "user oracle":  # there the empty set needs no part
+        assert (support.value == -np.inf).all()
+        assert not support.mean.any()
+
+
+def test_slices_and_lists_of_examples_agree(case):
+    n = case.space.n_examples
+    chosen = np.arange(1, n)
+    theta = case.theta(np.random.default_rng(3))
+    parts = part_places(case.space, chosen)
+    for other in (case.space.take(slice(1, n)), case.space.take(chosen)):
+        np.testing.assert_array_equal(
+            other.argmax(theta[parts]).value, case.space.argmax(theta).value[1:]
+        )
+    for annotation in (case.full, case.partial):
+        first, second = annotation.take(slice(1, n)), annotation.take(chosen)
+        np.testing.assert_array_equal(first.full, second.full)
+        np.testing.assert_array_equal(first.full, annotation.full[1:])
+
+
