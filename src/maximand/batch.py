@@ -16,8 +16,8 @@ from maximand.support import Array, Ints, Plane
 CHUNK_PARTS = 1 << 16  # a chunk's theta and mean stay in the cache
 SMALLEST_CHUNK = 1 << 12  # below this a chunk is not worth a thread
 LANES = 8  # how many sums run side by side: fixed, so that the answer does not depend on the number of threads
-LANES_OF_LARGE_MODELS = 4
-LARGE_MODEL = 1 << 18
+LANES_OF_LARGE_MODELS = 4  # each sum is as long as the weights
+LARGE_MODEL = 1 << 16
 
 
 @dataclass(frozen=True)

@@ -102,20 +102,21 @@ class Objective:
         return self.batch.space.n_examples
 
     def _each(
-        self, oracle: Oracle, weights: Array, lane: list[Piece]
+        self, oracle: Oracle, spread: Array, lane: list[Piece]
     ) -> Iterator[tuple[Batch, Target, Array, Support]]:
-        """Ask the oracle at the weights, chunk by chunk; yield chunk, target, theta and answer."""
+        """Ask the oracle at spread weights, chunk by chunk; yield chunk, target, theta and answer."""
         for chunk, kept in lane:
             target = kept or chunk.target
-            theta = self.features.scores(chunk.inputs, weights)
+            theta = self.features.scores(chunk.inputs, spread)
             yield chunk, target, theta, oracle(chunk.space, theta, target)
 
     def _plane(self, oracle: Oracle, weights: Array, batch: Batch | None = None) -> Plane:
         """Return the weighted sum of the planes of all examples, or of those of another batch."""
+        spread = self.features.spread(weights)
 
         def lane_plane(lane: list[Piece]) -> Plane:
-            slope, offset, guarantee = np.zeros(self.n_weights), 0.0, Guarantee.EXACT
-            for chunk, _, theta, support in self._each(oracle, weights, lane):
+            slope, offset, guarantee = np.zeros(self.features.n_spread), 0.0, Guarantee.EXACT
+            for chunk, _, theta, support in self._each(oracle, spread, lane):
                 self.features.add_sums(chunk.inputs, chunk.space.scale(support.mean, chunk.weight), slope)
                 offset += float(chunk.weight @ (support.value - chunk.space.dot(theta, support.mean)))
                 guarantee = guarantee & support.guarantee
@@ -127,7 +128,7 @@ class Objective:
         for plane in planes[1:]:
             total.slope[:] += plane.slope
             total = Plane(total.slope, total.offset + plane.offset, total.guarantee & plane.guarantee)
-        return total
+        return Plane(self.features.gather(total.slope), total.offset, total.guarantee)
 
     def penalty(self, weights: Array) -> Plane:
         """Return the plane that touches the penalty at the weights."""
@@ -178,12 +179,13 @@ class Objective:
         lanes = self.lanes.lanes if examples is None else [[(batch, None)]]
         self.lanes.calls += batch.n_examples
         threshold = np.full(batch.n_examples, -np.inf) if above is None else above
+        spread = self.features.spread(weights)
         starts = iter(np.cumsum([0] + [sum(chunk.n_examples for chunk, _ in lane) for lane in lanes]))
 
         def lane_planes(work: tuple[list[Piece], int]) -> list[ExamplePlanes]:
             lane, start = work
             found = []
-            for chunk, target, theta, support in self._each(self.loss.penalty, weights, lane):
+            for chunk, target, theta, support in self._each(self.loss.penalty, spread, lane):
                 values = support.value - chunk.space.dot(theta, target.psi)
                 wanted = values > threshold[start : start + chunk.n_examples]
                 mean = chunk.space.scale(support.mean - target.psi, wanted.astype(float))
@@ -206,12 +208,12 @@ class Objective:
     def annotated_score(self) -> Plane:
         """Return the weighted mean score of the annotated parts: what `planes` leaves out."""
         if self.lanes.annotated_score is None:
-            slope = np.zeros(self.n_weights)
+            slope = np.zeros(self.features.n_spread)
             for lane in self.lanes.lanes:
                 for chunk, target in lane:
                     psi = (target or chunk.target).psi
                     self.features.add_sums(chunk.inputs, chunk.space.scale(psi, chunk.weight), slope)
-            self.lanes.annotated_score = Plane(slope, 0.0)
+            self.lanes.annotated_score = Plane(self.features.gather(slope), 0.0)
         return self.lanes.annotated_score
 
     def linearized(self, weights: Array) -> Objective:

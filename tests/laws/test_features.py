@@ -10,9 +10,10 @@ pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_scores_and_sums_are_transposes(case):
     rng = np.random.default_rng(0)
     weights, mean = rng.normal(size=case.features.n_weights), rng.normal(size=case.space.n_parts)
-    sums = np.zeros(case.features.n_weights)
+    sums = np.zeros(case.features.n_spread)
     case.features.add_sums(case.inputs, mean, sums)
-    np.testing.assert_allclose(case.features.scores(case.inputs, weights) @ mean, weights @ sums, rtol=1e-12)
+    theta = case.features.scores(case.inputs, case.features.spread(weights))
+    np.testing.assert_allclose(theta @ mean, weights @ case.features.gather(sums), rtol=1e-12)
 
 
 def test_slopes_are_the_sums_of_single_examples(case):
@@ -22,15 +23,15 @@ def test_slopes_are_the_sums_of_single_examples(case):
     assert slopes.has_canonical_format
     n = case.space.n_examples
     for i in range(n):
-        sums = np.zeros(case.features.n_weights)
+        sums = np.zeros(case.features.n_spread)
         only = np.zeros(n)
         only[i] = 1.0
         case.features.add_sums(case.inputs, case.space.scale(mean, only), sums)
-        np.testing.assert_allclose(slopes[[i]].toarray().ravel(), sums, atol=1e-12)
+        np.testing.assert_allclose(slopes[[i]].toarray().ravel(), case.features.gather(sums), atol=1e-12)
 
 
 def test_inputs_of_some_examples_have_their_scores(case):
-    weights = np.random.default_rng(2).normal(size=case.features.n_weights)
+    weights = case.features.spread(np.random.default_rng(2).normal(size=case.features.n_weights))
     n = case.space.n_examples
     for examples in (slice(1, n), np.arange(1, n), np.array([n - 1, 0])):
         space = case.space.take(examples)

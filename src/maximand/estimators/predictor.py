@@ -146,7 +146,7 @@ class StructuredPredictor(BaseEstimator):
         check_is_fitted(self, "weights_")
         inputs = self.task_.inputs(X)
         space = self.task_.space(X, inputs)
-        return inputs, space, self.task_.features.scores(inputs, self.weights_)
+        return inputs, space, self.task_.features.scores(inputs, self.task_.features.spread(self.weights_))
 
     def _decode(self, space: OutputSpace, theta: Array) -> Array:
         return (self.decoder or MaxScore())(space, theta)

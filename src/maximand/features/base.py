@@ -11,18 +11,35 @@ from maximand.support import Array
 
 
 class FeatureMap(ABC):
-    """A linear map from weights to scores of parts, theta = A_x w, for a batch of inputs."""
+    """A linear map from weights to scores of parts, theta = A_x w, for a batch of inputs.
+
+    Scores and sums work on the weights in a layout of the map's own, which may have room for more: `spread` and
+    `gather` translate. They are called once a pass, the others once a chunk.
+    """
 
     n_weights: int
 
+    @property
+    def n_spread(self) -> int:
+        """The length of spread weights."""
+        return self.n_weights
+
+    def spread(self, weights: Array) -> Array:
+        """Return the weights in the layout that `scores` takes."""
+        return weights
+
+    def gather(self, sums: Array) -> Array:
+        """Return sums in the layout of the weights: the transpose of `spread`."""
+        return sums
+
     @abstractmethod
-    def scores(self, inputs: Rows, weights: Array) -> Array:
-        """Return theta = A_x w."""
+    def scores(self, inputs: Rows, spread: Array) -> Array:
+        """Return theta = A_x w, given spread weights."""
 
     @abstractmethod
     def add_sums(self, inputs: Rows, mean: Array, out: Array) -> None:
-        """Add A_x' mean to out."""
+        """Add A_x' mean to out, in the layout of spread weights."""
 
     @abstractmethod
     def slopes(self, inputs: Rows, mean: Array) -> csr_array:
-        """Return A_{x_i}' mean_i of every example as a sparse row, without duplicate entries."""
+        """Return A_{x_i}' mean_i of every example as a sparse row over the weights, without duplicate entries."""

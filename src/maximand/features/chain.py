@@ -34,48 +34,74 @@ class ChainFeatures(FeatureMap):
     @property
     def n_weights(self) -> int:  # type: ignore[override]
         """The number of weights."""
-        return self._bounds[-1]
+        return self.emission.n_weights + self._n_tail
 
     @property
-    def _bounds(self) -> tuple[int, int, int, int]:
-        """Where the transition, start and end weights begin, and where all weights end."""
+    def n_spread(self) -> int:
+        """The spread weights of the emission, then the others."""
+        return self.emission.n_spread + self._n_tail
+
+    @property
+    def _n_tail(self) -> int:
+        return self._tail(0)[-1]
+
+    def _tail(self, transitions: int) -> tuple[int, int, int, int]:
+        """Given where the transition weights begin, return that and where start, end weights and nothing begin."""
         k = self.n_labels
-        transitions = self.emission.n_weights
         start = transitions + (k * k if self.pairs is None else self.pairs.size)
         end = start + k * self.start
         return transitions, start, end, end + k * self.end
 
+    def spread(self, weights: Array) -> Array:
+        """Spread the weights of the emission."""
+        n = self.emission.n_weights
+        if self.emission.every_pair:
+            return weights
+        return np.concatenate([self.emission.spread(weights[:n]), weights[n:]])
+
+    def gather(self, sums: Array) -> Array:
+        """Gather the sums of the emission."""
+        n = self.emission.n_spread
+        if self.emission.every_pair:
+            return sums
+        return np.concatenate([self.emission.gather(sums[:n]), sums[n:]])
+
     def transitions(self, weights: Array) -> Array:
         """Return the transition weights as a matrix (label, next label)."""
-        transitions, start, *_ = self._bounds
+        return self._square(weights[self.emission.n_weights :])
+
+    def _square(self, tail: Array) -> Array:
+        _, start, *_ = self._tail(0)
         if self.pairs is None:
-            return weights[transitions:start].reshape(self.n_labels, self.n_labels)
+            return tail[:start].reshape(self.n_labels, self.n_labels)
         dense = np.zeros(self.n_labels**2)
-        dense[self.pairs] = weights[transitions:start]
+        dense[self.pairs] = tail[:start]
         return dense.reshape(self.n_labels, self.n_labels)
 
-    def scores(self, inputs: Rows, weights: Array) -> Array:
+    def scores(self, inputs: Rows, spread: Array) -> Array:
         """Return node scores, position by position, then a copy of the transition scores for every example."""
         k, n = self.n_labels, inputs.offsets.size - 1
-        _, start, end, stop = self._bounds
+        n_emission = self.emission.n_spread
+        _, start, end, stop = self._tail(n_emission)
         n_nodes = inputs.matrix.shape[0] * k
         theta = np.empty(n_nodes + n * k * k)
         nodes = theta[:n_nodes].reshape(-1, k)
-        self.emission.write_scores(inputs, weights[: self.emission.n_weights], nodes)
+        self.emission.write_scores(inputs, spread[:n_emission], nodes)
         if self.start:
-            nodes[inputs.offsets[:-1]] += weights[start:end]
+            nodes[inputs.offsets[:-1]] += spread[start:end]
         if self.end:
-            nodes[inputs.offsets[1:] - 1] += weights[end:stop]
-        theta[n_nodes:].reshape(n, k * k)[:] = self.transitions(weights).ravel()
+            nodes[inputs.offsets[1:] - 1] += spread[end:stop]
+        theta[n_nodes:].reshape(n, k * k)[:] = self._square(spread[n_emission:]).ravel()
         return theta
 
     def add_sums(self, inputs: Rows, mean: Array, out: Array) -> None:
         """Add A' mean."""
         k, n = self.n_labels, inputs.offsets.size - 1
-        transitions, start, end, stop = self._bounds
+        n_emission = self.emission.n_spread
+        transitions, start, end, stop = self._tail(n_emission)
         n_nodes = inputs.matrix.shape[0] * k
         nodes = mean[:n_nodes].reshape(-1, k)
-        self.emission.add_sums(inputs, nodes, out[: self.emission.n_weights])
+        self.emission.add_sums(inputs, nodes, out[:n_emission])
         counts = mean[n_nodes:].reshape(n, k * k).sum(axis=0)
         out[transitions:start] += counts if self.pairs is None else counts[self.pairs]
         if self.start:

@@ -18,9 +18,9 @@ class PartFeatures(FeatureMap):
 
     n_weights: int
 
-    def scores(self, inputs: Rows, weights: Array) -> Array:
+    def scores(self, inputs: Rows, spread: Array) -> Array:
         """Return X w."""
-        return np.asarray(inputs.matrix @ weights)
+        return np.asarray(inputs.matrix @ spread)
 
     def add_sums(self, inputs: Rows, mean: Array, out: Array) -> None:
         """Add X' mean."""

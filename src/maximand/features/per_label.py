@@ -12,6 +12,9 @@ from maximand.features.rows import Rows
 from maximand.numerics import rows as kernels
 from maximand.support import Array, Bools, Ints
 
+CROWDED = 0.2  # features seen with more than this share of the labels are listed with all of them
+
+
 def _every() -> Ints:
     return np.zeros(0, dtype=np.int64)
 
@@ -20,8 +23,9 @@ def _every() -> Ints:
 class PerLabel(FeatureMap):
     """Scores of a row: theta[r, l] = sum_f x[r, f] w[f, l] + bias[l].
 
-    starts, labels: the pairs that have a weight (see numerics.rows); empty starts mean all pairs. The weights are
-    ordered by feature, then label; the biases come last.
+    The weights are ordered by feature, then label; the biases come last. Where only some pairs have a weight,
+    starts and labels list them (see numerics.rows) and `places` says which of those listed are weights: features
+    that occur with many labels are listed with all, as whole rows are faster. Empty starts mean all pairs.
     """
 
     n_features: int
@@ -29,12 +33,13 @@ class PerLabel(FeatureMap):
     bias: bool = True
     starts: Ints = field(default_factory=_every)
     labels: Ints = field(default_factory=_every)
+    places: Ints = field(default_factory=_every)
 
     @classmethod
     def seen(cls, matrix: csr_array, allowed: Bools, bias: bool = True) -> PerLabel:
         """Give weights to the pairs of a feature and an annotated label that occur together in a row."""
-        starts, labels = kernels.seen_pairs(matrix.indptr, matrix.indices, allowed, matrix.shape[1])
-        return cls(matrix.shape[1], allowed.shape[1], bias, starts, labels)
+        found = kernels.seen_pairs(matrix.indptr, matrix.indices, allowed, matrix.shape[1], CROWDED)
+        return cls(matrix.shape[1], allowed.shape[1], bias, *found)
 
     @property
     def every_pair(self) -> bool:
@@ -44,80 +49,105 @@ class PerLabel(FeatureMap):
     @property
     def n_pairs(self) -> int:
         """The number of weights that are not biases."""
-        return self.n_features * self.n_labels if self.every_pair else int(self.starts[-1])
+        return self.n_features * self.n_labels if self.every_pair else self.places.size
 
     @property
     def n_weights(self) -> int:  # type: ignore[override]
         """The number of weights."""
         return self.n_pairs + self.n_labels * self.bias
 
+    @property
+    def n_listed(self) -> int:
+        """The number of listed pairs, weights or not."""
+        return self.n_pairs if self.every_pair else int(self.starts[-1])
+
+    @property
+    def n_spread(self) -> int:
+        """Listed pairs, then biases."""
+        return self.n_listed + self.n_labels * self.bias
+
+    def spread(self, weights: Array) -> Array:
+        """Put zeros where listed pairs have no weight."""
+        if self.every_pair:
+            return weights
+        spread = np.zeros(self.n_spread)
+        spread[self.places] = weights[: self.n_pairs]
+        spread[self.n_listed :] = weights[self.n_pairs : self.n_weights]
+        return spread
+
+    def gather(self, sums: Array) -> Array:
+        """Drop listed pairs without a weight."""
+        if self.every_pair:
+            return sums
+        return np.concatenate([sums[self.places], sums[self.n_listed : self.n_spread]])
+
     def coefficients(self, weights: Array) -> Array:
         """Return the weights as a matrix (feature, label); pairs without a weight are zero."""
         if self.every_pair:
             return weights[: self.n_pairs].reshape(self.n_features, self.n_labels)
         dense = np.zeros((self.n_features, self.n_labels))
-        dense[self._pair_features, self.labels] = weights[: self.n_pairs]
+        dense[self._listed_features, self.labels] = self.spread(weights)[: self.n_listed]
         return dense
 
     def biases(self, weights: Array) -> Array:
         """Return the bias of every label."""
         return weights[self.n_pairs : self.n_weights] if self.bias else np.zeros(self.n_labels)
 
-    def scores(self, inputs: Rows, weights: Array) -> Array:
+    def scores(self, inputs: Rows, spread: Array) -> Array:
         """Return the scores of all rows."""
         theta = np.empty(inputs.matrix.shape[0] * self.n_labels)
-        self.write_scores(inputs, weights, theta.reshape(-1, self.n_labels))
+        self.write_scores(inputs, spread, theta.reshape(-1, self.n_labels))
         return theta
 
-    def write_scores(self, inputs: Rows, weights: Array, out: Array) -> None:
+    def write_scores(self, inputs: Rows, spread: Array, out: Array) -> None:
         """Write the scores into the matrix (row, label)."""
-        matrix = inputs.matrix
-        pairs = weights[: self.n_pairs]
-        if not inputs.sparse:
-            np.matmul(matrix, self.coefficients(weights), out=out)
-            out += self.biases(weights)
+        pairs, bias = spread[: self.n_listed], spread[self.n_listed : self.n_spread]
+        by_label = pairs.reshape(self.n_features, self.n_labels) if self.every_pair else None
+        if by_label is not None and not inputs.sparse:
+            np.matmul(inputs.matrix, by_label, out=out)
+            if self.bias:
+                out += bias
             return
-        out[:] = self.biases(weights)
-        if self.every_pair:
-            kernels.scores(
-                matrix.indptr, matrix.indices, matrix.data, pairs.reshape(self.n_features, self.n_labels), out
-            )
+        csr = inputs.csr
+        out[:] = bias if self.bias else 0.0
+        if by_label is not None:
+            kernels.scores(csr.indptr, csr.indices, csr.data, by_label, out)
         else:
-            kernels.pair_scores(
-                matrix.indptr, matrix.indices, matrix.data, self.starts, self.labels, pairs, out
-            )
+            kernels.pair_scores(csr.indptr, csr.indices, csr.data, self.starts, self.labels, pairs, out)
 
     def add_sums(self, inputs: Rows, mean: Array, out: Array) -> None:
         """Add A' mean, where mean is a matrix (row, label) or its flat form."""
-        matrix, mean = inputs.matrix, mean.reshape(-1, self.n_labels)
-        pairs = out[: self.n_pairs]
-        if not inputs.sparse:
-            total = matrix.T @ mean
-            pairs += total.ravel() if self.every_pair else total[self._pair_features, self.labels]
-        elif self.every_pair:
-            kernels.sums(
-                matrix.indptr, matrix.indices, matrix.data, mean, pairs.reshape(self.n_features, self.n_labels)
-            )
-        else:
-            kernels.pair_sums(matrix.indptr, matrix.indices, matrix.data, self.starts, self.labels, mean, pairs)
+        mean = mean.reshape(-1, self.n_labels)
+        pairs = out[: self.n_listed]
+        by_label = pairs.reshape(self.n_features, self.n_labels) if self.every_pair else None
         if self.bias:
-            out[self.n_pairs : self.n_weights] += mean.sum(axis=0)
+            out[self.n_listed : self.n_spread] += mean.sum(axis=0)
+        if by_label is not None and not inputs.sparse:
+            by_label += inputs.matrix.T @ mean
+            return
+        csr = inputs.csr
+        if by_label is not None:
+            kernels.sums(csr.indptr, csr.indices, csr.data, mean, by_label)
+        else:
+            kernels.pair_sums(csr.indptr, csr.indices, csr.data, self.starts, self.labels, mean, pairs)
 
     @property
-    def _pair_features(self) -> Ints:
+    def _listed_features(self) -> Ints:
         return np.repeat(np.arange(self.n_features), np.diff(self.starts))
 
     def slopes(self, inputs: Rows, mean: Array, extra: Array | None = None) -> csr_array:
         """Return A_i' mean_i for every example i, followed by row i of `extra`."""
         mean = mean.reshape(-1, self.n_labels)
         matrix = inputs.csr
-        columns = [np.add.reduceat(mean, inputs.offsets[:-1])] if self.bias else []
-        columns += [] if extra is None else [extra]
-        tail = np.hstack(columns) if columns else np.empty((inputs.offsets.size - 1, 0))
-        pointers, places, values = kernels.outer_rows(
-            matrix.indptr, matrix.indices, matrix.data, mean, inputs.offsets, self.starts, self.labels, self.n_pairs,
+        blocks = [np.add.reduceat(mean, inputs.offsets[:-1])] if self.bias else []
+        blocks += [] if extra is None else [extra]
+        tail = np.hstack(blocks) if blocks else np.empty((inputs.offsets.size - 1, 0))
+        pointers, columns, values = kernels.outer_rows(
+            matrix.indptr, matrix.indices, matrix.data, mean, inputs.offsets, self.starts, self.labels, self.n_listed,
             tail,
         )  # fmt: skip
-        slopes = csr_array((values, places, pointers), shape=(pointers.size - 1, self.n_pairs + tail.shape[1]))
+        slopes = csr_array((values, columns, pointers), shape=(pointers.size - 1, self.n_listed + tail.shape[1]))
         slopes.sum_duplicates()
-        return slopes
+        if self.every_pair:
+            return slopes
+        return slopes[:, np.concatenate([self.places, np.arange(self.n_listed, slopes.shape[1])])]

@@ -19,6 +19,63 @@ SAFE_RANGE = 100.0
 SAFE_SCALE = 1e-250
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _multiply(vector, matrix, out):  # type: ignore[no-untyped-def]
+    """out = vector @ matrix, four rows at a time."""
+    k = out.size
+    whole = k - k % 4
+    out[:] = 0.0
+    for l in range(0, whole, 4):
+        a, b, c, d = vector[l], vector[l + 1], vector[l + 2], vector[l + 3]
+        row, second, third, fourth = matrix[l], matrix[l + 1], matrix[l + 2], matrix[l + 3]
+        for m in range(k):
+            out[m] += (a * row[m] + b * second[m]) + (c * third[m] + d * fourth[m])
+    for l in range(whole, k):
+        a, row = vector[l], matrix[l]
+        for m in range(k):
+            out[m] += a * row[m]
+
+
+@njit(cache=True, nogil=True)
+def _best_sums(vector, matrix, out):  # type: ignore[no-untyped-def]
+    """out[m] = max_l vector[l] + matrix[l, m], two rows at a time."""
+    k = out.size
+    whole = k - k % 2
+    out[:] = -np.inf
+    for l in range(0, whole, 2):
+        a, b = vector[l], vector[l + 1]
+        row, second = matrix[l], matrix[l + 1]
+        for m in range(k):
+            one, other = a + row[m], b + second[m]
+            one = one if one > other else other
+            out[m] = one if one > out[m] else out[m]
+    if whole < k:
+        a, row = vector[whole], matrix[whole]
+        for m in range(k):
+            one = a + row[m]
+            out[m] = one if one > out[m] else out[m]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _add_outer_products(first, second, out):  # type: ignore[no-untyped-def]
+    """out += first.T @ second, four rows at a time."""
+    n, k = first.shape
+    whole = n - n % 4
+    for t in range(0, whole, 4):
+        w, x, y, z = second[t], second[t + 1], second[t + 2], second[t + 3]
+        for l in range(k):
+            a, b, c, d = first[t, l], first[t + 1, l], first[t + 2, l], first[t + 3, l]
+            row = out[l]
+            for m in range(k):
+                row[m] += (a * w[m] + b * x[m]) + (c * y[m] + d * z[m])
+    for t in range(whole, n):
+        w = second[t]
+        for l in range(k):
+            a, row = first[t, l], out[l]
+            for m in range(k):
+                row[m] += a * w[m]
+
+
 @njit(cache=True, nogil=True)
 def best_paths(
     nodes: Array,
@@ -51,12 +108,7 @@ def best_paths(
             alpha[0, m] = nodes[start, m] + first[m]
         for t in range(1, length):
             row = alpha[t]
-            row[:] = -np.inf
-            for l in range(n_states):
-                a = alpha[t - 1, l]
-                for m in range(n_states):
-                    candidate = a + move[l, m]
-                    row[m] = candidate if candidate > row[m] else row[m]
+            _best_sums(alpha[t - 1], move, row)
             for m in range(n_states):
                 row[m] += nodes[start + t, m]
         best = 0
@@ -94,86 +146,78 @@ def count_parts(states: Ints, offsets: Ints, values: Array, node_counts: Array, 
                 transition_counts[i, states[t - 1], states[t]] += 1.0
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _normalize(vector):  # type: ignore[no-untyped-def]
+    """Divide by the sum and return it."""
+    total = 0.0
+    for m in range(vector.size):
+        total += vector[m]
+    factor = 1.0 / total if total > 0.0 else 0.0
+    for m in range(vector.size):
+        vector[m] *= factor
+    return total
+
+
 @njit(cache=True, nogil=True)
-def _scaled_sums(nodes, factor, top, temperature, first, last, alpha, beta, weight, node_mean, pair):  # type: ignore[no-untyped-def]
+def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, beta, ahead, node_mean, pair):  # type: ignore[no-untyped-def]
     """Forward-backward on scaled probabilities for one example; NaN when a scale falls below SAFE_SCALE.
 
-    factor[l, m] = exp((transition - top) / temperature). Leaves the unscaled pair counts in `pair`.
+    factor[l, m] = exp((transition - top) / temperature); `turned` is its transpose, so that both recursions add up
+    rows. Leaves the counts of pairs, each divided by its factor, in `pair`.
     """
     length, n_states = nodes.shape
     log_total = 0.0
     for t in range(length):
+        row, weight = alpha[t], ahead[t]
         peak = -np.inf
         for m in range(n_states):
             peak = max(peak, nodes[t, m])
         if peak == -np.inf:
             return -np.inf
         for m in range(n_states):
-            weight[t, m] = np.exp((nodes[t, m] - peak) / temperature)
-        row = alpha[t]
+            weight[m] = np.exp((nodes[t, m] - peak) / temperature)
         if t == 0:
             for m in range(n_states):
                 row[m] = np.exp(first[m])
         else:
-            row[:] = 0.0
-            for l in range(n_states):
-                a = alpha[t - 1, l]
-                for m in range(n_states):
-                    row[m] += a * factor[l, m]
-        scale = 0.0
+            _multiply(alpha[t - 1], factor, row)
         for m in range(n_states):
-            row[m] *= weight[t, m]
-        for m in range(n_states):
-            scale += row[m]
+            row[m] *= weight[m]
+        scale = _normalize(row)
         if not scale >= SAFE_SCALE:
             return np.nan
-        for m in range(n_states):
-            row[m] /= scale
-        log_total += np.log(scale) + peak / temperature + (top / temperature if t > 0 else 0.0)
-
+        log_total += np.log(scale) + (peak + (top if t > 0 else 0.0)) / temperature
     final = 0.0
     for m in range(n_states):
         beta[length - 1, m] = np.exp(last[m])
         final += alpha[length - 1, m] * beta[length - 1, m]
     if not final >= SAFE_SCALE:
         return np.nan
-    log_total += np.log(final)
 
-    pair[:] = 0.0
-    ahead = np.empty(n_states)
     for t in range(length - 1, -1, -1):
-        agreement = 0.0
+        mean = node_mean[t]
         for m in range(n_states):
-            node_mean[t, m] = alpha[t, m] * beta[t, m]
-        for m in range(n_states):
-            agreement += node_mean[t, m]
+            mean[m] = alpha[t, m] * beta[t, m]
+        agreement = _normalize(mean)
         if not agreement >= SAFE_SCALE:
             return np.nan
-        for m in range(n_states):
-            node_mean[t, m] /= agreement
         if t > 0:
             for m in range(n_states):
-                ahead[m] = weight[t, m] * beta[t, m]
-            total = 0.0
+                ahead[t, m] *= beta[t, m]
+            back = beta[t - 1]
+            _multiply(ahead[t], turned, back)
+            total, peak = 0.0, 0.0
             for l in range(n_states):
-                back = 0.0
-                for m in range(n_states):
-                    back += factor[l, m] * ahead[m]
-                beta[t - 1, l] = back
-                total += back * alpha[t - 1, l]
+                total += back[l] * alpha[t - 1, l]
+                peak = max(peak, back[l])
             if not total >= SAFE_SCALE:
                 return np.nan
-            peak = 0.0
-            for m in range(n_states):
-                ahead[m] /= total
             for l in range(n_states):
-                a = alpha[t - 1, l]
-                for m in range(n_states):
-                    pair[l, m] += a * ahead[m]
-                peak = max(peak, beta[t - 1, l])
-            for l in range(n_states):
-                beta[t - 1, l] /= peak
-    return log_total * temperature
+                back[l] /= peak
+                ahead[t, l] /= total
+    pair[:] = 0.0
+    _add_outer_products(alpha[: length - 1], ahead[1:length], pair)
+    return (log_total + np.log(final)) * temperature
 
 
 @njit(cache=True, nogil=True)
@@ -257,9 +301,10 @@ def soft_paths(
         longest = max(longest, offsets[i + 1] - offsets[i])
     alpha = np.empty((longest, n_states))
     beta = np.empty((longest, n_states))
-    weight = np.empty((longest, n_states))
+    ahead = np.empty((longest, n_states))
     move = np.empty((n_states, n_states))
     factor = np.empty((n_states, n_states))
+    turned = np.empty((n_states, n_states))
     top = 0.0
     safe = False
     for i in range(n):
@@ -279,10 +324,11 @@ def soft_paths(
             for l in range(n_states):
                 for m in range(n_states):
                     factor[l, m] = np.exp((move[l, m] - top) / temperature)
+                    turned[m, l] = factor[l, m]
         values[i] = np.nan
         if safe:
             values[i] = _scaled_sums(
-                nodes[rows], factor, top, temperature, first, last, alpha, beta, weight, node_means[rows],
+                nodes[rows], factor, turned, top, temperature, first, last, alpha, beta, ahead, node_means[rows],
                 transition_means[i],
             )  # fmt: skip
             for l in range(n_states):

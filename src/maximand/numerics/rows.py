@@ -44,9 +44,14 @@ def pair_scores(
     for r in range(indptr.size - 1):
         row = out[r]
         for j in range(indptr[r], indptr[r + 1]):
-            value = data[j]
-            for p in range(starts[indices[j]], starts[indices[j] + 1]):
-                row[labels[p]] += value * weights[p]
+            value, start, stop = data[j], starts[indices[j]], starts[indices[j] + 1]
+            if stop - start == row.size:
+                source = weights[start:stop]
+                for l in range(row.size):
+                    row[l] += value * source[l]
+            else:
+                for p in range(start, stop):
+                    row[labels[p]] += value * weights[p]
 
 
 @njit(cache=True, nogil=True)
@@ -57,18 +62,24 @@ def pair_sums(
     for r in range(indptr.size - 1):
         row = mean[r]
         for j in range(indptr[r], indptr[r + 1]):
-            value = data[j]
-            for p in range(starts[indices[j]], starts[indices[j] + 1]):
-                out[p] += value * row[labels[p]]
+            value, start, stop = data[j], starts[indices[j]], starts[indices[j] + 1]
+            if stop - start == row.size:
+                target = out[start:stop]
+                for l in range(row.size):
+                    target[l] += value * row[l]
+            else:
+                for p in range(start, stop):
+                    out[p] += value * row[labels[p]]
 
 
 @njit(cache=True, nogil=True)
 def seen_pairs(
-    indptr: Ints, indices: Ints, allowed: Array, n_features: int
-) -> tuple[Ints, Ints]:
+    indptr: Ints, indices: Ints, allowed: Array, n_features: int, crowded: float
+) -> tuple[Ints, Ints, Ints]:
     """List the (feature, label) pairs that occur: feature in a row, label allowed in it, not all labels allowed.
 
-    Returns starts and labels as described at the top of this file.
+    Returns starts and labels as described at the top of this file, and the places of the pairs that occur. A feature
+    seen with more than a share `crowded` of the labels is listed with all of them: whole rows are faster.
     """
     n_labels = allowed.shape[1]
     seen = np.zeros((n_features, n_labels), dtype=np.bool_)
@@ -84,15 +95,21 @@ def seen_pairs(
                     seen[indices[j], l] = True
     starts = np.zeros(n_features + 1, dtype=np.int64)
     for f in range(n_features):
-        starts[f + 1] = starts[f] + seen[f].sum()
+        count = seen[f].sum()
+        starts[f + 1] = starts[f] + (n_labels if count > crowded * n_labels else count)
     labels = np.empty(starts[-1], dtype=np.int32)
+    places = np.empty(seen.sum(), dtype=np.int64)
+    p, q = 0, 0
     for f in range(n_features):
-        p = starts[f]
+        whole = starts[f + 1] - starts[f] == n_labels
         for l in range(n_labels):
             if seen[f, l]:
+                places[q] = p
+                q += 1
+            if seen[f, l] or whole:
                 labels[p] = l
                 p += 1
-    return starts, labels
+    return starts, labels, places
 
 
 @njit(cache=True, nogil=True)

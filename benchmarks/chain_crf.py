@@ -1,0 +1,117 @@
+"""Chain CRF by L-BFGS on CoNLL-2000 against CRFsuite: same features, same objective. Then Viterbi and marginals.
+
+    python benchmarks/chain_crf.py [sentences]
+"""
+
+import sys
+import tempfile
+import time
+
+import numpy as np
+import pycrfsuite
+from data import chunking, conll2000
+from report import save
+
+from maximand import LBFGS, SequenceTagger
+from maximand.tasks import Ragged
+
+C2 = 1.0
+
+
+def crfsuite_trainer(names, tags, max_iterations):
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    for tokens, labels in zip(names, tags, strict=True):
+        trainer.append(pycrfsuite.ItemSequence(tokens), labels)
+    trainer.set_params({"c1": 0.0, "c2": C2, "max_iterations": max_iterations, "num_memories": 6})
+    return trainer
+
+
+def main():
+    limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    names, tags, matrix, lengths = chunking(conll2000(limit=limit))
+    n = len(lengths)
+    print(f"{n} sentences, {lengths.sum()} tokens, {matrix.shape[1]} features, {matrix.nnz} nonzeros")
+
+    trainer = crfsuite_trainer(names, tags, 1000)
+    with tempfile.NamedTemporaryFile(suffix=".crfsuite") as file:
+        began = time.perf_counter()
+        trainer.train(file.name)
+        peer_seconds = time.perf_counter() - began
+        tagger = pycrfsuite.Tagger()
+        tagger.open(file.name)
+        items = [pycrfsuite.ItemSequence(tokens) for tokens in names]
+        began = time.perf_counter()
+        for item in items:
+            tagger.tag(item)
+        peer_viterbi = time.perf_counter() - began
+        began = time.perf_counter()
+        labels = tagger.labels()
+        for item in items[: n // 4]:
+            tagger.set(item)
+            for t in range(len(item)):
+                tagger.marginal(labels[0], t)
+        peer_marginals = (time.perf_counter() - began) * 4
+    peer_loss = trainer.logparser.last_iteration["loss"]
+    peer_iterations = len(trainer.logparser.iterations)
+
+    settings = {"loss": "crf", "fit_intercept": False, "boundaries": False, "pairs": "seen", "regularization": 2 * C2 / n}
+    warm = SequenceTagger(solver=LBFGS(max_iterations=2), **settings)
+    import warnings
+
+    warnings.simplefilter("ignore")
+    warm.fit(matrix[: lengths[:20].sum()], tags[:20], lengths=lengths[:20])
+    reached = []
+
+    def until(record, weights):
+        if record.value * n <= peer_loss:
+            reached.append(record)
+            return True
+        return None
+
+    ours = SequenceTagger(solver=LBFGS(tolerance=1e-9, stall=1e-9, max_iterations=2000), callback=until, **settings)
+    began = time.perf_counter()
+    ours.fit(matrix, tags, lengths=lengths)
+    our_seconds = time.perf_counter() - began
+    X = Ragged(matrix, lengths)
+    repeats = 3
+
+    def best(function):
+        times = []
+        for _ in range(repeats):
+            began = time.perf_counter()
+            function()
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    ours.predict(X)
+    ours.predict_proba(X)
+    our_viterbi, our_marginals = best(lambda: ours.predict(X)), best(lambda: ours.predict_proba(X))
+    exact = SequenceTagger(solver=LBFGS(tolerance=1e-7, stall=1e-8, max_iterations=2000), **settings)
+    exact.fit(matrix, tags, lengths=lengths)
+    tokens = float(lengths.sum())
+    rows = [
+        {
+            "what": "training", "peer": "CRFsuite", "peer_seconds": peer_seconds, "our_seconds": our_seconds,
+            "ratio": peer_seconds / our_seconds, "peer_objective": peer_loss, "our_objective": ours.objective_ * n,
+            "reached": bool(reached), "peer_iterations": peer_iterations, "our_iterations": ours.n_iter_,
+            "n_weights": int(ours.weights_.size),
+        },
+        {
+            "what": "agreement of optima", "peer_objective": peer_loss, "our_objective": exact.objective_ * n,
+            "relative_difference": abs(exact.objective_ * n - peer_loss) / peer_loss, "gap": exact.gap_ * n,
+        },
+        {
+            "what": "viterbi, tokens/s", "peer": "CRFsuite", "peer_rate": tokens / peer_viterbi,
+            "our_rate": tokens / our_viterbi, "ratio": peer_viterbi / our_viterbi,
+        },
+        {
+            "what": "marginals, tokens/s", "peer": "CRFsuite", "peer_rate": tokens / peer_marginals,
+            "our_rate": tokens / our_marginals, "ratio": peer_marginals / our_marginals,
+        },
+    ]  # fmt: skip
+    save("chain_crf", rows, sentences=n, tokens=int(tokens), features=int(matrix.shape[1]), labels=len(ours.classes_), c2=C2, threads=2)
+
+
+if __name__ == "__main__":
+    np.seterr(all="raise", under="ignore")
+    main()
