@@ -1,6 +1,6 @@
 """Chain CRF by L-BFGS on CoNLL-2000 against CRFsuite: same features, same objective. Then Viterbi and marginals.
 
-    python benchmarks/chain_crf.py [sentences]
+python benchmarks/chain_crf.py [sentences]
 """
 
 import sys
@@ -9,11 +9,11 @@ import time
 
 import numpy as np
 import pycrfsuite
-from data import chunking, conll2000
-from report import save
 
+from data import chunking, conll2000
 from maximand import LBFGS, SequenceTagger
 from maximand.tasks import Ragged
+from report import save
 
 C2 = 1.0
 
@@ -54,7 +54,13 @@ def main():
     peer_loss = trainer.logparser.last_iteration["loss"]
     peer_iterations = len(trainer.logparser.iterations)
 
-    settings = {"loss": "crf", "fit_intercept": False, "boundaries": False, "pairs": "seen", "regularization": 2 * C2 / n}
+    settings = {
+        "loss": "crf",
+        "fit_intercept": False,
+        "boundaries": False,
+        "pairs": "seen",
+        "regularization": 2 * C2 / n,
+    }
     warm = SequenceTagger(solver=LBFGS(max_iterations=2), **settings)
     import warnings
 
@@ -109,7 +115,16 @@ def main():
             "our_rate": tokens / our_marginals, "ratio": peer_marginals / our_marginals,
         },
     ]  # fmt: skip
-    save("chain_crf", rows, sentences=n, tokens=int(tokens), features=int(matrix.shape[1]), labels=len(ours.classes_), c2=C2, threads=2)
+    save(
+        "chain_crf",
+        rows,
+        sentences=n,
+        tokens=int(tokens),
+        features=int(matrix.shape[1]),
+        labels=len(ours.classes_),
+        c2=C2,
+        threads=2,
+    )
 
 
 if __name__ == "__main__":

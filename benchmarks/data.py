@@ -47,7 +47,7 @@ def chunking(sentences):
     """Return feature names per token, tags per sentence, a CSR matrix of all tokens and sentence lengths."""
     names = [list(chunking_features(sentence)) for sentence in sentences]
     tags = [[tag for _, _, tag in sentence] for sentence in sentences]
-    vectorizer = DictVectorizer()
+    vectorizer = DictVectorizer(sort=False)  # features that occur together get numbers close together
     matrix = vectorizer.fit_transform(dict.fromkeys(token, 1.0) for sentence in names for token in sentence)
     matrix.indices = matrix.indices.astype(np.int32)
     matrix.indptr = matrix.indptr.astype(np.int32)

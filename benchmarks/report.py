@@ -32,4 +32,9 @@ def save(name, rows, **facts):
     record = {"benchmark": name, "cpu": cpu(), "versions": versions(), **facts, "rows": rows}
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1, default=float) + "\n")
     for row in rows:
-        print("  ".join(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in row.items()), flush=True)
+        print(
+            "  ".join(
+                f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in row.items()
+            ),
+            flush=True,
+        )

@@ -6,7 +6,18 @@ from maximand.decoding import Calibrated, MaxScore
 from maximand.estimators import MulticlassClassifier, SequenceTagger, StructuredPredictor
 from maximand.losses import LOSSES, Loss
 from maximand.oracles import Larger, Over, Rescaled, Soft
-from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, Decreasing, NSlack, OneSlack, Perceptron, Polyak, Result, Subgradient
+from maximand.solvers import (
+    CCCP,
+    LBFGS,
+    BlockFrankWolfe,
+    Decreasing,
+    NSlack,
+    OneSlack,
+    Perceptron,
+    Polyak,
+    Result,
+    Subgradient,
+)
 from maximand.spaces import Chain, Choice, Legality, OracleSpace
 from maximand.support import Guarantee
 from maximand.tasks import MulticlassTask, OracleTask, Ragged, TaggingTask, bio, bioes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,6 +52,16 @@ class Batch:
         )
 
 
+def cut(work: Ints, n_lanes: int) -> list[slice]:
+    """Cut examples into chunks of about equal work: at least one for each lane where that is worth it."""
+    done = np.cumsum(work)
+    total = int(done[-1])
+    n_chunks = max(-(-total // CHUNK_PARTS), min(n_lanes, total // SMALLEST_CHUNK), 1)
+    edges = np.searchsorted(done, total * np.arange(1, n_chunks) / n_chunks)
+    bounds = np.unique(np.concatenate([[0], edges, [work.size]])).tolist()
+    return [slice(a, b) for a, b in itertools.pairwise(bounds)]
+
+
 class Lanes:
     """A batch cut into lanes of about equal work, each a list of chunks, with the oracle calls made on it so far.
 
@@ -61,16 +72,11 @@ class Lanes:
         self.batch = batch
         self.calls = 0
         self.annotated_score: Plane | None = None
-        work = np.cumsum(batch.space.work)
-        total = int(work[-1])
         n_lanes = LANES if n_weights <= LARGE_MODEL else LANES_OF_LARGE_MODELS
-        n_chunks = max(-(-total // CHUNK_PARTS), min(n_lanes, total // SMALLEST_CHUNK), 1)
-        edges = np.searchsorted(work, total * np.arange(1, n_chunks) / n_chunks)
-        bounds = np.unique(np.concatenate([[0], edges, [batch.n_examples]]))
-        chunks = [batch.take(slice(a, b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        chunks = [batch.take(examples) for examples in cut(batch.space.work, n_lanes)]
         # Cost vectors are kept between calls while they take no more memory than the input itself.
         keep = 8 * batch.space.n_parts <= max(batch.inputs.n_bytes, 1 << 24)
         pieces = [(chunk, chunk.target if keep else None) for chunk in chunks]
         n_lanes = min(n_lanes, len(pieces))
         cuts = [len(pieces) * lane // n_lanes for lane in range(n_lanes + 1)]
-        self.lanes = [pieces[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        self.lanes = [pieces[a:b] for a, b in itertools.pairwise(cuts)]

@@ -64,7 +64,7 @@ def _space_of(argmax: Any, instances: Sequence[Any], outputs: Any, encode: Any) 
 
 def _scores(rng: np.random.Generator, trial: int, everything: Array) -> Array:
     """Return scores of several kinds: normal, large, integers with ties, all negative, some forbidden, all zero."""
-    theta = rng.normal(size=everything.shape[1])
+    theta: Array = rng.normal(size=everything.shape[1])
     match trial % 6:
         case 1:
             theta *= 1e6
@@ -131,7 +131,11 @@ def check_sequence_estimator(estimator: Any, random_state: int = 0) -> None:
     _same([fitted.predict([x])[0] for x in X], predicted, "predictions must not depend on the batch")
 
     codes = [np.where(y == "up", 1, 0) for y in Y]
-    _same([np.where(t == 1, "up", "down") for t in clone(estimator).fit(X, codes).predict(X)], predicted, "integer tags")
+    _same(
+        [np.where(t == 1, "up", "down") for t in clone(estimator).fit(X, codes).predict(X)],
+        predicted,
+        "integer tags",
+    )
     masked = [[None if rng.random() < 0.3 else tag for tag in y] for y in Y]
     _require(clone(estimator).fit(X, masked).score(X, Y) > 0.8, "unknown tags must be accepted")
 

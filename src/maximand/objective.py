@@ -101,9 +101,7 @@ class Objective:
         """The number of examples."""
         return self.batch.space.n_examples
 
-    def _each(
-        self, oracle: Oracle, spread: Array, lane: list[Piece]
-    ) -> Iterator[tuple[Batch, Target, Array, Support]]:
+    def _each(self, oracle: Oracle, spread: Array, lane: list[Piece]) -> Iterator[tuple[Batch, Target, Array, Support]]:
         """Ask the oracle at spread weights, chunk by chunk; yield chunk, target, theta and answer."""
         for chunk, kept in lane:
             target = kept or chunk.target
@@ -113,21 +111,27 @@ class Objective:
     def _plane(self, oracle: Oracle, weights: Array, batch: Batch | None = None) -> Plane:
         """Return the weighted sum of the planes of all examples, or of those of another batch."""
         spread = self.features.spread(weights)
+        weight = (batch or self.batch).weight
+        even = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
 
         def lane_plane(lane: list[Piece]) -> Plane:
             slope, offset, guarantee = np.zeros(self.features.n_spread), 0.0, Guarantee.EXACT
             for chunk, _, theta, support in self._each(oracle, spread, lane):
-                self.features.add_sums(chunk.inputs, chunk.space.scale(support.mean, chunk.weight), slope)
+                mean = support.mean if even else chunk.space.scale(support.mean, chunk.weight)
+                self.features.add_sums(chunk.inputs, mean, slope)
                 offset += float(chunk.weight @ (support.value - chunk.space.dot(theta, support.mean)))
                 guarantee = guarantee & support.guarantee
             return Plane(slope, offset, guarantee)
 
         self.lanes.calls += (batch or self.batch).n_examples
-        planes = self.engine.map(lane_plane, self.lanes.lanes if batch is None else [[(batch, None)]])
+        lanes: list[list[Piece]] = self.lanes.lanes if batch is None else [[(batch, None)]]
+        planes = self.engine.map(lane_plane, lanes)
         total = planes[0]
         for plane in planes[1:]:
             total.slope[:] += plane.slope
             total = Plane(total.slope, total.offset + plane.offset, total.guarantee & plane.guarantee)
+        if even:
+            total.slope[:] *= weight[0]
         return Plane(self.features.gather(total.slope), total.offset, total.guarantee)
 
     def penalty(self, weights: Array) -> Plane:
@@ -176,7 +180,7 @@ class Objective:
         With `above`, only for examples whose value exceeds it: what is there already need not be built again.
         """
         batch = self.batch if examples is None else self.batch.take(examples)
-        lanes = self.lanes.lanes if examples is None else [[(batch, None)]]
+        lanes: list[list[Piece]] = self.lanes.lanes if examples is None else [[(batch, None)]]
         self.lanes.calls += batch.n_examples
         threshold = np.full(batch.n_examples, -np.inf) if above is None else above
         spread = self.features.spread(weights)
@@ -196,7 +200,9 @@ class Objective:
                 start += chunk.n_examples
             return found
 
-        found = [planes for lane in self.engine.map(lane_planes, list(zip(lanes, starts, strict=False))) for planes in lane]
+        found = [
+            planes for lane in self.engine.map(lane_planes, list(zip(lanes, starts, strict=False))) for planes in lane
+        ]
         return ExamplePlanes(
             np.concatenate([planes.rows for planes in found]),
             vstack([planes.slopes for planes in found], format="csr"),

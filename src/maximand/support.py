@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.integer]
+Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
 
 

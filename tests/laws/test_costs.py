@@ -56,7 +56,7 @@ class TestCosts:
         chosen = Calibrated(cost)(case.space, theta)
         for examples, one in case.singles():
             parts = part_places(case.space, examples)
-            vector, constant = cost.linear(one, one.marginals(theta[parts]).mean)
+            vector, _ = cost.linear(one, one.marginals(theta[parts]).mean)
             best = (one.outputs() @ vector).min()
             np.testing.assert_allclose(chosen[parts] @ vector, best, atol=1e-12)
 

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from test_spaces import contradicts, part_places, scores_of
 
 from maximand.losses import (
-    AUGMENTED_CRF, BRIDGE, CRF, HINGE, MAX, MAX_MINUS_COST, PERCEPTRON, RAMP, RAMP_MINUS_COST, SLACK_HINGE,
+    AUGMENTED_CRF,
+    BRIDGE,
+    CRF,
+    HINGE,
+    MAX,
+    MAX_MINUS_COST,
+    PERCEPTRON,
+    RAMP,
+    RAMP_MINUS_COST,
+    SLACK_HINGE,
 )  # fmt: skip
 from maximand.oracles import Over, Rescaled, Soft, Target
 from maximand.support import Guarantee

@@ -1,5 +1,6 @@
 """Laws of solvers: one minimum for all, gaps that bound the truth, the same answer on any number of threads."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -44,14 +45,18 @@ def test_valid_solvers_reach_the_same_value_and_their_gaps_bound_it(case, loss):
             assert result.certified
             assert result.value - result.gap <= best + 1e-9, name
         bests = [record.value for record in result.history]
-        assert all(later <= earlier for earlier, later in zip(bests, bests[1:], strict=False))
+        assert all(later <= earlier for earlier, later in itertools.pairwise(bests))
 
 
 @EVERY_CASE
 def test_the_perceptron_loss_is_least_at_zero_and_its_solver_leaves_it(case):
     objective = case.objective(PERCEPTRON)
     assert objective.value(np.zeros(objective.n_weights)) == 0.0
-    for solver in (NSlack(max_iterations=20), BlockFrankWolfe(max_iterations=20), Subgradient(max_iterations=20)):
+    for solver in (
+        NSlack(max_iterations=20),
+        BlockFrankWolfe(max_iterations=20),
+        Subgradient(max_iterations=20),
+    ):
         result = solver.minimize(objective)
         assert result.value >= 0.0
         assert result.gap is None or result.value - result.gap <= 1e-12
@@ -71,7 +76,7 @@ def test_cccp_never_increases_the_objective_and_ends_at_a_stationary_value(case,
             values = []
             solver = CCCP(inner=inner, recycle=recycle, adaptive=adaptive, tolerance=1e-6)
             result = solver.minimize(objective, callback=lambda record, weights, to=values: to.append(record.value))
-            assert all(later <= earlier + 1e-12 for earlier, later in zip(values, values[1:], strict=False))
+            assert all(later <= earlier + 1e-12 for earlier, later in itertools.pairwise(values))
             assert result.value <= objective.value(np.zeros(objective.n_weights)) + 1e-12
             if objective.convex or loss is SLACK_HINGE:
                 continue
@@ -152,11 +157,15 @@ def test_the_smooth_loss_gradient_equals_a_difference_quotient(case):
             weights, direction = rng.normal(size=(2, objective.n_weights))
             step = 1e-5
             slope = objective.value_and_gradient(weights)[1] @ direction
-            quotient = (objective.value(weights + step * direction) - objective.value(weights - step * direction)) / (2 * step)
+            quotient = (objective.value(weights + step * direction) - objective.value(weights - step * direction)) / (
+                2 * step
+            )
             np.testing.assert_allclose(slope, quotient, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("solver", [OneSlack(), NSlack(), BlockFrankWolfe()], ids=["OneSlack", "NSlack", "BlockFrankWolfe"])
+@pytest.mark.parametrize(
+    "solver", [OneSlack(), NSlack(), BlockFrankWolfe()], ids=["OneSlack", "NSlack", "BlockFrankWolfe"]
+)
 @EVERY_CASE
 def test_warm_starts_recycle_planes_of_the_same_penalty(case, solver):
     objective = case.objective(HINGE)

@@ -132,7 +132,11 @@ def test_enumerated_outputs_are_distinct(case):
 @settings(max_examples=10, deadline=None)
 def test_a_batch_answers_like_its_examples_one_by_one(case, seed):
     theta = case.theta(np.random.default_rng(seed))
-    whole = [case.space.argmax(theta), case.space.marginals(theta), case.space.argmax_other(theta, case.partial)]
+    whole = [
+        case.space.argmax(theta),
+        case.space.marginals(theta),
+        case.space.argmax_other(theta, case.partial),
+    ]
     for i, (examples, one) in enumerate(case.singles()):
         parts = part_places(case.space, examples)
         single = [
@@ -167,12 +171,8 @@ def test_slices_and_lists_of_examples_agree(case):
     theta = case.theta(np.random.default_rng(3))
     parts = part_places(case.space, chosen)
     for other in (case.space.take(slice(1, n)), case.space.take(chosen)):
-        np.testing.assert_array_equal(
-            other.argmax(theta[parts]).value, case.space.argmax(theta).value[1:]
-        )
+        np.testing.assert_array_equal(other.argmax(theta[parts]).value, case.space.argmax(theta).value[1:])
     for annotation in (case.full, case.partial):
         first, second = annotation.take(slice(1, n)), annotation.take(chosen)
         np.testing.assert_array_equal(first.full, second.full)
         np.testing.assert_array_equal(first.full, annotation.full[1:])
-
-

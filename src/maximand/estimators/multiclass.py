@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from maximand.costs import Cost
 from maximand.decoding import Decoder
 from maximand.estimators.predictor import StructuredPredictor
-from maximand.features import Rows
 from maximand.losses import Loss
 from maximand.solvers import Callback, Solver
 from maximand.spaces import OutputSpace
@@ -118,9 +118,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
             self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False, reset=reset
         )
 
-    def _scored(self, X: Any) -> tuple[Rows, OutputSpace, Array]:
+    def _answers(self, X: Any, answer: Callable[[slice, OutputSpace, Array], Any]) -> list[Any]:
         check_is_fitted(self, "weights_")
-        return super()._scored(self._table(X, reset=False))
+        return super()._answers(self._table(X, reset=False), answer)
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each label; of two labels, how far the second is above the first."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.batch import Batch
+from maximand.batch import LANES, Batch, cut
 from maximand.decoding import Decoder, MaxScore
 from maximand.engine import Threads
 from maximand.features import Rows
@@ -118,7 +120,7 @@ class StructuredPredictor(BaseEstimator):
         )
         solver = self._solver(objective)
         result = solver.minimize(objective, callback=self.callback)
-        self.task_ = bound
+        self.task_: Any = bound
         self.weights_ = result.weights
         self.objective_ = result.value
         self.gap_ = result.gap
@@ -142,37 +144,54 @@ class StructuredPredictor(BaseEstimator):
         limit = min(self.max_iterations, solver.max_iterations) if solver.keeps_last else self.max_iterations
         return replace(solver, tolerance=tolerance, max_iterations=limit, max_seconds=self.max_seconds)
 
-    def _scored(self, X: Any) -> tuple[Rows, OutputSpace, Array]:
+    def _answers(self, X: Any, answer: Callable[[slice, OutputSpace, Array], Any]) -> list[Any]:
+        """Return answer(examples, space, theta) for consecutive chunks of the inputs, worked on side by side."""
         check_is_fitted(self, "weights_")
-        inputs = self.task_.inputs(X)
-        space = self.task_.space(X, inputs)
-        return inputs, space, self.task_.features.scores(inputs, self.task_.features.spread(self.weights_))
+        bound = self.task_
+        inputs = bound.inputs(X)
+        space = bound.space(X, inputs)
+        spread = bound.features.spread(self.weights_)
+
+        def one(examples: slice) -> Any:
+            return answer(examples, space.take(examples), bound.features.scores(inputs.take(examples), spread))
+
+        return Threads(self.n_threads).map(one, cut(space.work, LANES))
 
     def _decode(self, space: OutputSpace, theta: Array) -> Array:
         return (self.decoder or MaxScore())(space, theta)
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs."""
-        _, space, theta = self._scored(X)
-        return self.task_.outputs(space, self._decode(space, theta))
+        return joined(self._answers(X, lambda _, space, theta: self.task_.outputs(space, self._decode(space, theta))))
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores of the parts."""
-        _, space, theta = self._scored(X)
-        return self.task_.parts(space, theta)
+        return joined(self._answers(X, lambda _, space, theta: self.task_.parts(space, theta)))
 
     @available_if(_probabilistic)
     def predict_proba(self, X: Any) -> Any:
         """Return the marginal probabilities of the parts."""
-        _, space, theta = self._scored(X)
-        return self.task_.parts(space, space.marginals(theta, temperature_of(self.loss)).mean)
+        heat = temperature_of(self.loss)
+        return joined(
+            self._answers(X, lambda _, space, theta: self.task_.parts(space, space.marginals(theta, heat).mean))
+        )
 
     def costs(self, X: Any, Y: Any) -> Array:
         """Return the cost of the prediction for each example; parts that are not annotated cost nothing."""
-        inputs, space, theta = self._scored(X)
-        vector, constant = self.task_.cost.against(space, self.task_.annotation(X, Y, inputs))
-        return space.dot(vector, self._decode(space, theta)) + constant
+        check_is_fitted(self, "weights_")
+        annotation = self.task_.annotation(X, Y, self.task_.inputs(X))
+
+        def chunk_costs(examples: slice, space: OutputSpace, theta: Array) -> Array:
+            vector, constant = self.task_.cost.against(space, annotation.take(examples))
+            return space.dot(vector, self._decode(space, theta)) + constant
+
+        return np.concatenate(self._answers(X, chunk_costs))
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return minus the mean cost, so that higher is better."""
         return -float(np.average(self.costs(X, Y), weights=sample_weight))
+
+
+def joined(answers: list[Any]) -> Any:
+    """Put the answers of consecutive chunks together: arrays into an array, lists into a list."""
+    return np.concatenate(answers) if isinstance(answers[0], np.ndarray) else list(chain.from_iterable(answers))

@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost, Hamming
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor
+from maximand.estimators.predictor import StructuredPredictor, joined
 from maximand.features import Rows
 from maximand.losses import Loss
 from maximand.solvers import Callback, Solver
-from maximand.spaces import Chain, Labels, Legality
+from maximand.spaces import Chain, Labels, Legality, OutputSpace
 from maximand.support import Array
 from maximand.tasks import Ragged, TaggingTask, bio, bioes
 from maximand.tasks.base import checked_weight
@@ -51,7 +51,7 @@ class SequenceTagger(StructuredPredictor):
     classes : array or None
         All tags, where some may be missing from the training data.
     vectorizer : transformer or None
-        Turns feature dicts into rows; None for scikit-learn's DictVectorizer.
+        Turns feature dicts into rows; None for scikit-learn's DictVectorizer(sort=False).
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
     """
@@ -95,14 +95,22 @@ class SequenceTagger(StructuredPredictor):
         self.n_threads = n_threads
         self.callback = callback
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, position_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, position_weight: Any = None
+    ) -> Self:
         """Learn from sequences; position_weight (like Y, numbers) multiplies the cost of a mistake at each token."""
         self._check_parameters()
         X = X if lengths is None else Ragged(X, lengths)
         if Y is None:
             raise ValueError("SequenceTagger requires Y to be passed, but the target Y is None.")
         task = TaggingTask(
-            self.fit_intercept, self.cost, self.classes, self.pairs, self.boundaries, self._legality(), self.vectorizer
+            self.fit_intercept,
+            self.cost,
+            self.classes,
+            self.pairs,
+            self.boundaries,
+            self._legality(),
+            self.vectorizer,
         )
         bound, inputs, annotation = task.bind(X, Y)
         self.classes_ = bound.names.classes
@@ -145,15 +153,14 @@ class SequenceTagger(StructuredPredictor):
     def predict_k_best(self, X: Any, k: int, lengths: Any = None) -> list[list[tuple[float, np.ndarray]]]:
         """Return for each sequence its k best tag sequences with their scores, best first."""
 
-        def ranked(filled: Any) -> list[list[tuple[float, np.ndarray]]]:
-            _, space, theta = self._scored(filled)
+        def ranked(_: slice, space: OutputSpace, theta: Array) -> list[list[tuple[float, np.ndarray]]]:
             assert isinstance(space, Chain)
             return [
                 [(float(value), self.classes_[codes]) for value, codes in zip(*answer, strict=True)]
                 for answer in space.k_best(theta, k)
             ]
 
-        return self._spread(ranked, X, lengths, [])
+        return self._spread(lambda filled: joined(self._answers(filled, ranked)), X, lengths, [])
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None) -> float:
         """Return the share of annotated tags that are right; sample_weight is per sequence."""
@@ -164,7 +171,10 @@ class SequenceTagger(StructuredPredictor):
         guesses = [tag for tags in predicted for tag in tags.tolist()]
         known = np.array([tag is not None for tag in true], dtype=bool)
         right = np.array(
-            [guess in tag if isinstance(tag, (set, frozenset)) else guess == tag for tag, guess in zip(true, guesses, strict=True)]
+            [
+                guess in tag if isinstance(tag, (set, frozenset)) else guess == tag
+                for tag, guess in zip(true, guesses, strict=True)
+            ]
         )
         weight = np.repeat(np.ones(sizes.size) if sample_weight is None else np.asarray(sample_weight, float), sizes)
         return float(np.average(right[known], weights=weight[known]))

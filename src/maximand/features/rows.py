@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -16,7 +17,7 @@ from maximand.support import Array, Ints
 class Rows:
     """Example i owns rows offsets[i]:offsets[i+1] of the matrix: a single row, its tokens, or its parts."""
 
-    matrix: Array | csr_array
+    matrix: Any
     offsets: Ints
 
     @classmethod

@@ -337,7 +337,15 @@ def soft_paths(
         if np.isnan(values[i]):
             transition_means[i] = 0.0
             values[i] = _log_sums(
-                nodes[rows], move, temperature, first, last, alpha, beta, node_means[rows], transition_means[i]
+                nodes[rows],
+                move,
+                temperature,
+                first,
+                last,
+                alpha,
+                beta,
+                node_means[rows],
+                transition_means[i],
             )
         if values[i] == -np.inf:
             node_means[rows] = 0.0

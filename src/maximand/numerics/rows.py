@@ -7,7 +7,7 @@ and labels[p] names the label of weight p.
 import numpy as np
 from numba import njit
 
-from maximand.support import Array, Ints
+from maximand.support import Array, Bools, Ints
 
 
 @njit(cache=True, nogil=True)
@@ -55,9 +55,7 @@ def pair_scores(
 
 
 @njit(cache=True, nogil=True)
-def pair_sums(
-    indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: Ints, mean: Array, out: Array
-) -> None:
+def pair_sums(indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: Ints, mean: Array, out: Array) -> None:
     """Add to out[p] the sum over rows of x[r, f] * mean[r, labels[p]]."""
     for r in range(indptr.size - 1):
         row = mean[r]
@@ -73,9 +71,7 @@ def pair_sums(
 
 
 @njit(cache=True, nogil=True)
-def seen_pairs(
-    indptr: Ints, indices: Ints, allowed: Array, n_features: int, crowded: float
-) -> tuple[Ints, Ints, Ints]:
+def seen_pairs(indptr: Ints, indices: Ints, allowed: Bools, n_features: int, crowded: float) -> tuple[Ints, Ints, Ints]:
     """List the (feature, label) pairs that occur: feature in a row, label allowed in it, not all labels allowed.
 
     Returns starts and labels as described at the top of this file, and the places of the pairs that occur. A feature

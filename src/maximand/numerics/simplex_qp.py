@@ -22,7 +22,12 @@ def maximize_on_simplex(gram: Array, linear: Array) -> Array:
     solver.settings.eps_duality_gap_abs = 1e-11
     solver.settings.eps_duality_gap_rel = 1e-11
     solver.setup(
-        gram / scale, -(linear - linear.max()) / scale, np.ones((1, m)), np.ones(1), x_l=np.zeros(m), x_u=np.ones(m)
+        gram / scale,
+        -(linear - linear.max()) / scale,
+        np.ones((1, m)),
+        np.ones(1),
+        x_l=np.zeros(m),
+        x_u=np.ones(m),
     )
     solver.solve()
     alpha = np.maximum(np.nan_to_num(solver.result.x), 0.0)

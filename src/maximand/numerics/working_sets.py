@@ -116,7 +116,14 @@ def highest(
 
 @njit(cache=True, nogil=True)
 def average_heights(
-    owner: Ints, indptr: Ints, indices: Ints, data: Array, offsets: Array, alpha: Array, weights: Array, out: Array
+    owner: Ints,
+    indptr: Ints,
+    indices: Ints,
+    data: Array,
+    offsets: Array,
+    alpha: Array,
+    weights: Array,
+    out: Array,
 ) -> None:
     """Add alpha_p * height of plane p to the entry of its example."""
     for p in range(owner.size):
@@ -125,9 +132,7 @@ def average_heights(
 
 
 @njit(cache=True, nogil=True)
-def combine(
-    owner: Ints, indptr: Ints, indices: Ints, data: Array, alpha: Array, share: Array, out: Array
-) -> None:
+def combine(owner: Ints, indptr: Ints, indices: Ints, data: Array, alpha: Array, share: Array, out: Array) -> None:
     """Add share_i alpha_p z_p over all planes to out."""
     for p in range(owner.size):
         factor = share[owner[p]] * alpha[p]

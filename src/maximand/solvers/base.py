@@ -96,9 +96,7 @@ class Solver(ABC):
                     f"{'' if objective.full else ' on partial annotations'}; use {self.instead}."
                 )
 
-    def minimize(
-        self, objective: Objective, start: Result | None = None, callback: Callback | None = None
-    ) -> Result:
+    def minimize(self, objective: Objective, start: Result | None = None, callback: Callback | None = None) -> Result:
         """Minimise the objective, from `start` where given."""
         self.check(objective)
         began, calls = time.perf_counter(), objective.lanes.calls
@@ -125,7 +123,10 @@ class Solver(ABC):
                 record = Record(len(history) + 1, seconds, objective.lanes.calls - calls, best.value, gap)
                 history.append(record)
                 if gap is not None and gap <= max(self.tolerance * abs(best.value), ROUNDING):
-                    reason, converged = f"the gap fell to the tolerance, {self.tolerance:g} of the value", True
+                    reason, converged = (
+                        f"the gap fell to the tolerance, {self.tolerance:g} of the value",
+                        True,
+                    )
                 elif callback is not None and callback(record, best.weights):
                     reason = "the callback asked to stop"
                 elif len(history) >= self.max_iterations:

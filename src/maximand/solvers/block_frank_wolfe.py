@@ -25,17 +25,18 @@ class BlockFrankWolfe(Solver):
 
     An epoch asks as many oracles as there are examples, in small batches drawn in proportion to each example's last
     known part of the duality gap; every example then takes an exact step from its worst plane to its best, old or
-    new, at the weights of that moment. Between epochs `cache_sweeps` steps per example use known planes only. The
-    gap is measured at the end of an epoch with all oracles at the same weights, so it is a true one. With
+    new, at the weights of that moment. Between epochs sweeps over the known planes alone bring their gap down to
+    `inner` of the whole, at most `cache_sweeps` of them. The gap is measured at the end of an epoch with all oracles at the same weights, so it is a true one. With
     `averaging` the objective is also tried at an average of the weights so far.
 
     Where each block is a choice among labels its dual problem is solved exactly, in closed form, instead.
     """
 
-    cache_sweeps: int = 20
+    inner: float = 0.5
+    cache_sweeps: int = 100
     batch_size: int | None = None
     averaging: bool = False
-    patience: int = 4
+    patience: int = 2
     random_state: int = 0
 
     requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
@@ -48,11 +49,11 @@ class BlockFrankWolfe(Solver):
             return (yield from self._exact_blocks(objective, start, rng))
         n = objective.n_examples
         everyone = np.arange(n)
-        batch_size = self.batch_size or max(1, min(256, n // 4))
+        batch_size = self.batch_size or max(1, min(512, n // 2))
         sets = WorkingSets.resumed(objective, start, self.patience)
         if start is not None:
             yield Iterate(start.weights, objective.value(start.weights), None, sets, sets.guarantee)
-        gaps = np.ones(n)
+        gaps = np.full(n, np.inf)
         average = sets.weights.copy()
         epoch = 0
         while True:
@@ -68,16 +69,12 @@ class BlockFrankWolfe(Solver):
                         best, value = average.copy(), averaged
                 yield Iterate(best, value, sets.dual, sets, sets.guarantee)
             sets.add(planes, planes.rows)
-            active = everyone
-            for _ in range(self.cache_sweeps):
-                sets.sweep(rng.permutation(active))
-                active = np.flatnonzero(sets.violation > SHRINK * sets.violation.mean())
+            sets.settle(self.inner * float(gaps.sum()), self.cache_sweeps, rng)
             for batch in self._draw(gaps, batch_size, rng):
                 known = sets.heights(batch)
                 planes = objective.planes(sets.weights, batch, above=above(known))
                 sets.add(planes, batch[planes.rows])
                 sets.sweep(batch)
-            sets.refresh()
             epoch += 1
             average += 2.0 / (epoch + 1.0) * (sets.weights - average)
 
@@ -109,6 +106,7 @@ class BlockFrankWolfe(Solver):
     def _draw(self, gaps: Array, batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """Return batches of distinct examples, one epoch of them, likelier where the gap is larger."""
         n = gaps.size
+        gaps = gaps if np.isfinite(gaps).all() else np.ones(n)
         chances = (1.0 - EXPLORE) * gaps / max(float(gaps.sum()), np.finfo(float).tiny) + EXPLORE / n
         drawn = rng.choice(n, size=n, p=chances / chances.sum())
         return [np.unique(drawn[j : j + batch_size]) for j in range(0, n, batch_size)]

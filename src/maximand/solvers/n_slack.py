@@ -11,7 +11,6 @@ import numpy as np
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver
 from maximand.solvers.working_sets import WorkingSets, above
-from maximand.support import Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,13 +18,13 @@ class NSlack(Solver):
     """A working set of planes for each example; the dual over all of them by sweeps of exact pairwise steps.
 
     Each round asks every oracle at the same weights, so value and gap are true ones, adds the planes that rise above
-    the working sets, and sweeps until the gap over the working sets is `inner` of the whole gap. Shrinking: sweeps
-    visit only examples that still had a part in that gap, and all of them every few sweeps.
+    the working sets, and sweeps until the gap over the working sets is `inner` of the whole gap. Shrinking: most sweeps
+    leave out examples that have little part in that gap.
     """
 
-    inner: float = 0.2
-    max_sweeps: int = 30
-    patience: int = 10
+    inner: float = 0.5
+    max_sweeps: int = 100
+    patience: int = 4
     random_state: int = 0
 
     requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
@@ -46,17 +45,4 @@ class NSlack(Solver):
             if dual is not None:
                 yield Iterate(sets.weights.copy(), value, dual, sets, sets.guarantee)
             gap = np.inf if dual is None else value - dual
-            self._sweep(sets, self.inner * gap, rng)
-
-    def _sweep(self, sets: WorkingSets, target: float, rng: np.random.Generator) -> None:
-        """Sweep until the gap over the working sets falls to the target."""
-        everyone = np.arange(sets.share.size)
-        active: Ints = everyone
-        for count in range(self.max_sweeps):
-            sets.sweep(rng.permutation(active))
-            remaining = float(sets.violation[active].sum())
-            if active.size == everyone.size and remaining <= target:
-                break
-            shrink = count % 5 != 4 and remaining > target
-            active = np.flatnonzero(sets.violation > 0.01 * remaining / active.size) if shrink else everyone
-        sets.refresh()
+            sets.settle(self.inner * gap, self.max_sweeps, rng)

@@ -62,7 +62,11 @@ class Bundle:
         keep = np.flatnonzero(self.idle[: self.count] <= patience)
         if keep.size < self.count:
             m = keep.size
-            self.slopes[:m], self.offsets[:m], self.idle[:m] = self.slopes[keep], self.offsets[keep], self.idle[keep]
+            self.slopes[:m], self.offsets[:m], self.idle[:m] = (
+                self.slopes[keep],
+                self.offsets[keep],
+                self.idle[keep],
+            )
             self.gram[:m, :m] = self.gram[np.ix_(keep, keep)]
             self.count = m
 

@@ -9,10 +9,11 @@ from maximand.objective import ExamplePlanes, Objective
 from maximand.solvers.base import Result, origin, resumable
 from maximand.support import Array, Guarantee, Ints, Plane
 
+SHRINK = 0.5  # sweeps leave out examples whose part in the gap is below this share of the average
 CROWDED = 1.5  # unused planes are removed when they make up more than a third of all
 
 
-def _grown(array: Array, count: int, more: int) -> Array:
+def _grown(array: Ints, count: int, more: int) -> Ints:
     """Return the array with room for `more` entries after the first `count`; room doubles, so growth is cheap."""
     if count + more <= array.size:
         return array
@@ -38,8 +39,8 @@ class WorkingSets:
         self.origin = origin(objective)
         self.share, self.patience = objective.batch.weight, patience
         self.count = 0
-        self.indptr = np.zeros(1, dtype=np.int64)
-        self.indices = np.empty(0, dtype=np.int32)
+        self.indptr: Ints = np.zeros(1, dtype=np.int64)
+        self.indices: Ints = np.empty(0, dtype=np.int32)
         self.data, self.offsets, self.alpha = np.empty(0), np.empty(0), np.empty(0)
         self.owner, self.idle, self.following = (np.empty(0, dtype=np.int64) for _ in range(3))
         self.head = np.full(n, -1, dtype=np.int64)
@@ -59,9 +60,7 @@ class WorkingSets:
         """Take another linear part or regularisation; the planes stay valid, as they bound the penalty alone."""
         self.regularization, self.reward = regularization, reward
         total = np.zeros(reward.slope.size)
-        kernels.combine(
-            self.owner[: self.count], self.indptr, self.indices, self.data, self.alpha, self.share, total
-        )
+        kernels.combine(self.owner[: self.count], self.indptr, self.indices, self.data, self.alpha, self.share, total)
         self.weights = (reward.slope - total) / regularization
 
     @property
@@ -80,7 +79,14 @@ class WorkingSets:
         """Return for every example the alpha-weighted mean height of its planes at the current weights."""
         out = np.zeros(self.head.size)
         kernels.average_heights(
-            self.owner[: self.count], self.indptr, self.indices, self.data, self.offsets, self.alpha, self.weights, out
+            self.owner[: self.count],
+            self.indptr,
+            self.indices,
+            self.data,
+            self.offsets,
+            self.alpha,
+            self.weights,
+            out,
         )
         return out
 
@@ -88,7 +94,15 @@ class WorkingSets:
         """Return the height at the current weights of the highest plane of each example; -inf where there is none."""
         out = np.empty(examples.size)
         kernels.highest(
-            examples, self.head, self.following, self.indptr, self.indices, self.data, self.offsets, self.weights, out
+            examples,
+            self.head,
+            self.following,
+            self.indptr,
+            self.indices,
+            self.data,
+            self.offsets,
+            self.weights,
+            out,
         )
         return out
 
@@ -127,6 +141,23 @@ class WorkingSets:
                 self.share, self.regularization, self.weights, self.violation,
             )
         )  # fmt: skip
+
+    def settle(self, goal: float, max_sweeps: int, rng: np.random.Generator) -> None:
+        """Sweep until the gap over the known planes falls to the goal.
+
+        Shrinking: a sweep leaves out examples whose part in that gap was small; every fifth visits all.
+        """
+        everyone = np.arange(self.head.size)
+        active = everyone
+        for count in range(max_sweeps):
+            self.sweep(rng.permutation(active))
+            remaining = float(self.violation[active].sum())
+            whole = active.size == everyone.size
+            if whole and remaining <= goal:
+                break
+            shrink = count % 5 != 4 and remaining > goal
+            active = np.flatnonzero(self.violation > SHRINK * remaining / active.size) if shrink else everyone
+        self.refresh()
 
     def refresh(self) -> None:
         """Age the unused planes, remove those idle for too long, and wipe out the rounding of the updates."""

@@ -77,9 +77,7 @@ class OutputSpace(ABC):
             f"{type(self).__name__} has no marginals; use a loss made of maxima, such as hinge or ramp."
         )
 
-    def argmax_product(
-        self, first: Array, first_constant: Array, second: Array, second_constant: Array
-    ) -> Support:
+    def argmax_product(self, first: Array, first_constant: Array, second: Array, second_constant: Array) -> Support:
         """Largest product of two affine functions of an output, see `scaled_costs.search`."""
         return scaled_costs.search(self, first, first_constant, second, second_constant)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -93,7 +93,12 @@ class Chain(OutputSpace):
 
     def decode(self, psi: Array) -> list[Ints]:
         """Return the label codes of every sequence."""
-        return np.split(self.nodes(psi).argmax(axis=1), self.offsets[1:-1])
+        return self.split(self.nodes(psi).argmax(axis=1))
+
+    def split(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Cut an array with a row for each position into one array for each sequence."""
+        bounds = self.offsets.tolist()
+        return [rows[start:stop] for start, stop in pairwise(bounds)]
 
     def allowed(self, annotation: Labels) -> Bools:
         """Restrict the nodes; the transitions follow."""
@@ -153,7 +158,9 @@ class Chain(OutputSpace):
         for stage, following in ((0, 0), (0, 1), (1, 2), (2, 2)):
             between[stage * k : stage * k + k, following * k : following * k + k] = legal.between
         legality = Legality(
-            np.concatenate([legal.first, legal.first, never]), between, np.concatenate([never, legal.last, legal.last])
+            np.concatenate([legal.first, legal.first, never]),
+            between,
+            np.concatenate([never, legal.last, legal.last]),
         )
         tripled = Chain(self.lengths, 3 * k, legality)
         expanded = np.empty(tripled.n_parts)
@@ -196,5 +203,3 @@ class Chain(OutputSpace):
 
     def __repr__(self) -> str:
         return f"Chain({self.n_examples} sequences, {int(self.offsets[-1])} positions, {self.n_labels} labels)"
-
-

@@ -75,9 +75,7 @@ class Choice(OutputSpace):
         """Log-sum-exp over the labels that the annotation excludes."""
         return self.marginals(np.where(self.allowed(annotation), -np.inf, theta), temperature)
 
-    def argmax_product(
-        self, first: Array, first_constant: Array, second: Array, second_constant: Array
-    ) -> Support:
+    def argmax_product(self, first: Array, first_constant: Array, second: Array, second_constant: Array) -> Support:
         """Largest product by trying every label."""
         a = self.nodes(first) + first_constant[:, None]
         b = self.nodes(second) + second_constant[:, None]
@@ -94,4 +92,3 @@ class Choice(OutputSpace):
     def scale(self, mean: Array, factors: Array) -> Array:
         """Multiply row i by factors[i]."""
         return (self.nodes(mean) * factors[:, None]).ravel()
-

@@ -36,15 +36,20 @@ def lay_out(X: Any, vectorizer: Any, fitting: bool) -> tuple[Rows, Any]:
         if matrix.shape[0] != lengths.sum():
             raise ValueError(f"X has {matrix.shape[0]} rows but the lengths add up to {lengths.sum()}.")
     elif issparse(X) or (isinstance(X, np.ndarray) and X.dtype != object and X.ndim == 2):
-        raise ValueError("X is a single matrix; say where its sequences end with Ragged(X, lengths), or give a list of matrices.")
+        raise ValueError(
+            "X is a single matrix; say where its sequences end with Ragged(X, lengths), or give a list of matrices."
+        )
     else:
         X = list(X)
         if not X:
             raise ValueError("X holds no sequences.")
         lengths = np.array([_length(x) for x in X], dtype=np.int64)
         filled = next((x for x, length in zip(X, lengths, strict=True) if length), None)
-        if filled is not None and not issparse(filled) and isinstance(filled[0], (Mapping, str, list, tuple, set)) and (
-            not _numbers(filled[0])
+        if (
+            filled is not None
+            and not issparse(filled)
+            and isinstance(filled[0], (Mapping, str, list, tuple, set))
+            and (not _numbers(filled[0]))
         ):
             matrix, vectorizer = _vectorized(X, vectorizer, fitting)
         else:
@@ -73,7 +78,7 @@ def _as_float(matrix: Any) -> Any:
 
 
 def _stacked(X: list[Any], lengths: Any) -> Any:
-    widths = {}
+    widths: dict[int, int] = {}
     for i, x in enumerate(X):
         x = x if hasattr(x, "shape") else np.asarray(x, dtype=float)
         if lengths[i] and len(x.shape) != 2:
@@ -93,10 +98,15 @@ def _vectorized(X: list[Any], vectorizer: Any, fitting: bool) -> tuple[Any, Any]
     def tokens() -> Any:
         for x in X:
             for token in x:
-                yield token if isinstance(token, Mapping) else dict.fromkeys([token] if isinstance(token, str) else token, 1.0)
+                yield (
+                    token
+                    if isinstance(token, Mapping)
+                    else dict.fromkeys([token] if isinstance(token, str) else token, 1.0)
+                )
 
     if fitting:
-        vectorizer = DictVectorizer() if vectorizer is None else vectorizer
+        # In order of appearance, features that occur together lie close together in memory.
+        vectorizer = DictVectorizer(sort=False) if vectorizer is None else vectorizer
         return vectorizer.fit_transform(tokens()), vectorizer
     if vectorizer is None:
         raise ValueError("X holds feature dicts but the model was trained on numbers.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -112,28 +112,32 @@ class BoundTagging(BoundTask):
         except ValueError as error:
             self._locate(tags, offsets, error)
         if self.legality is not None:
-            for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+            for i, (start, stop) in enumerate(pairwise(offsets)):
                 problem = self.legality.violation(codes[start:stop])
                 if problem:
-                    raise ValueError(f"Y[{i}] breaks the tagging scheme: {self._with_names(problem)}; mend it or drop it.")
+                    raise ValueError(
+                        f"Y[{i}] breaks the tagging scheme: {self._with_names(problem)}; mend it or drop it."
+                    )
         return Labels(codes, offsets, self.names.count, candidates)
 
     def _with_names(self, problem: str) -> str:
         words = problem.split()
         return " ".join(
-            repr(self.names.classes[int(word)]) if i and words[i - 1] == "label" else word for i, word in enumerate(words)
+            repr(self.names.classes.tolist()[int(word)]) if i and words[i - 1] == "label" else word
+            for i, word in enumerate(words)
         )
 
     def _locate(self, tags: list[Any], offsets: Ints, error: ValueError) -> None:
-        for i, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        for i, (start, stop) in enumerate(pairwise(offsets)):
             self.names.encode(tags[start:stop], f"Y[{i}], token {{}},")
         raise error
 
     def outputs(self, space: OutputSpace, psi: Array) -> list[np.ndarray]:
         """Return tag names for each sequence."""
-        return [self.names.classes[codes] for codes in space.decode(psi)]
+        assert isinstance(space, Chain)
+        return space.split(self.names.classes[space.nodes(psi).argmax(axis=1)])
 
     def parts(self, space: OutputSpace, values: Array) -> list[Array]:
         """Return the matrix (token, label) of each sequence."""
         assert isinstance(space, Chain)
-        return np.split(space.nodes(values), space.offsets[1:-1])
+        return space.split(space.nodes(values))

@@ -1,0 +1,5 @@
+"""Embedded data: simulators."""
+
+from maximand.datasets.chains import simulate_chains
+
+__all__ = ["simulate_chains"]

@@ -1,0 +1,124 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from maximand import LOSSES, OneSlack, OracleTask, StructuredPredictor, check_oracle
+from maximand.checks import OracleError
+from maximand.spaces import Chain, Choice
+
+# A user's own space in plain Python: choose two of the parts.
+
+
+def pairs(instance):
+    for chosen in combinations(range(len(instance)), 2):
+        yield np.isin(np.arange(len(instance)), chosen).astype(float)
+
+
+def best_pair(theta, instance):
+    y = np.zeros(len(instance))
+    y[np.argsort(-theta, kind="stable")[:2]] = 1.0
+    return y
+
+
+def problem(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    weights = np.array([1.0, -2.0, 0.5])
+    X = [rng.normal(size=(rng.integers(3, 6), 3)) for _ in range(n)]
+    return X, [best_pair(x @ weights, x) for x in X]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_plain_argmax_trains_with_every_loss(loss):
+    X, Y = problem()
+    X_test, Y_test = problem(seed=1)
+    model = StructuredPredictor(OracleTask(best_pair, outputs=pairs), loss=loss, max_iterations=200).fit(X, Y)
+    assert model.costs(X_test, Y_test).mean() < 0.5
+    assert model.score(X_test, Y_test) == -model.costs(X_test, Y_test).mean()
+    assert len(model.decision_function(X_test)[0]) == len(X_test[0])
+
+
+def test_partial_annotations_of_parts():
+    X, Y = problem(80)
+    rng = np.random.default_rng(0)
+    partial = [np.where(rng.random(y.size) < 0.4, -1, y) for y in Y]
+    for loss in ("hinge", "bridge"):
+        model = StructuredPredictor(OracleTask(best_pair), loss=loss).fit(X, partial)
+        assert model.costs(X, Y).mean() < 0.6
+
+
+def test_outputs_of_any_type():
+    def argmax(theta, instance):
+        return frozenset(np.argsort(-theta, kind="stable")[:2].tolist())
+
+    def encode(y, instance):
+        return np.isin(np.arange(len(instance)), list(y))
+
+    def decode(psi, instance):
+        return frozenset(np.flatnonzero(psi).tolist())
+
+    X, Y = problem()
+    sets = [frozenset(np.flatnonzero(y).tolist()) for y in Y]
+    model = StructuredPredictor(OracleTask(argmax, encode=encode, decode=decode), solver=OneSlack()).fit(X, sets)
+    assert np.mean([guess == true for guess, true in zip(model.predict(X), sets, strict=True)]) > 0.9
+
+
+def test_losses_that_need_marginals_say_so():
+    X, Y = problem(5)
+    with pytest.raises(NotImplementedError, match="has no marginals; use a loss made of maxima"):
+        StructuredPredictor(OracleTask(best_pair), loss="crf").fit(X, Y)
+
+
+def test_bad_user_data_are_named():
+    X, Y = problem(5)
+    with pytest.raises(ValueError, match=r"Y\[1\] has 9 parts but X\[1\] has"):
+        StructuredPredictor(OracleTask(best_pair)).fit(X, [Y[0], np.zeros(9), *Y[2:]])
+    with pytest.raises(ValueError, match="X has 5 instances but Y has 4"):
+        StructuredPredictor(OracleTask(best_pair)).fit(X, Y[:4])
+    with pytest.raises(ValueError, match=r"features\(X\[1\]\) has shape"):
+        StructuredPredictor(OracleTask(best_pair)).fit([X[0], np.ones((3, 2)), *X[2:]], Y)
+
+
+def test_check_oracle_accepts_what_is_right():
+    check_oracle(best_pair, [np.zeros(4), np.zeros(5)], outputs=pairs)
+    check_oracle(Choice(2, 4))
+    check_oracle(Chain(np.array([3, 1]), 3))
+
+
+def smallest(theta, instance):
+    return best_pair(-theta, instance)
+
+
+def three(theta, instance):
+    y = best_pair(theta, instance)
+    y[np.argmin(y)] = 1.0
+    return y
+
+
+def wavering(theta, instance, rng=np.random.default_rng(0)):  # noqa: B008
+    return best_pair(rng.normal(size=theta.size), instance)
+
+
+def ignores_forbidden(theta, instance):
+    return best_pair(np.where(np.isfinite(theta), theta, 5.0), instance)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "complaint"),
+    [
+        (smallest, "The oracle is wrong"),
+        (three, "not among all outputs"),
+        (wavering, "wrong|not deterministic"),
+        (ignores_forbidden, "The oracle is wrong|not among all outputs"),
+    ],
+)
+def test_check_oracle_finds_what_is_wrong(oracle, complaint):
+    with pytest.raises(OracleError, match=complaint) as found:
+        check_oracle(oracle, [np.zeros(4)], outputs=pairs)
+    for line in ("instance: 0", "scores:", "answer:", "best:"):
+        assert line in str(found.value)
+
+
+def test_check_oracle_needs_all_outputs():
+    with pytest.raises(ValueError, match="give outputs="):
+        check_oracle(best_pair, [np.zeros(4)])
