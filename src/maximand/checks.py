@@ -64,10 +64,10 @@ def _space_of(argmax: Any, instances: Sequence[Any], outputs: Any, encode: Any) 
 
 def _scores(rng: np.random.Generator, trial: int, everything: Array) -> Array:
     """Return scores of several kinds: normal, large, integers with ties, all negative, some forbidden, all zero."""
-    theta: Array = rng.normal(size=everything.shape[1])
+    theta = np.asarray(rng.normal(size=everything.shape[1]))
     match trial % 6:
         case 1:
-            theta *= 1e6
+            theta = theta * 1e6
         case 2:
             theta = np.round(theta)
         case 3:

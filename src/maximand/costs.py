@@ -24,7 +24,7 @@ class Cost(ABC):
         """Return v, c with E[cost(Y, y)] = v_i @ psi(y) + c_i for every example i, when psi(Y) has the given mean."""
 
     def against(self, space: OutputSpace, annotation: Any) -> tuple[Array, Array]:
-        """Return v, c with cost = v_i @ psi(y) + c_i: the least cost over the outputs that agree with the annotation."""
+        """Return v, c with cost = v_i @ psi(y) + c_i, the least over the outputs that agree with the annotation."""
         return self.linear(space, space.encode(annotation))
 
 

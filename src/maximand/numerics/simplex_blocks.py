@@ -18,16 +18,16 @@ def _project(point, out):  # type: ignore[no-untyped-def]
     """Project onto the simplex: drop entries below the threshold of those that remain, until none is."""
     k = point.size
     threshold = -np.inf
-    count = 0
+    count = k + 1
     while True:
         total, remaining = 0.0, 0
         for l in range(k):
             if point[l] > threshold:
                 total += point[l]
                 remaining += 1
-        threshold = (total - 1.0) / remaining
-        if remaining == count:
+        if remaining == 0 or remaining >= count:  # settled, but for rounding
             break
+        threshold = (total - 1.0) / remaining
         count = remaining
     for l in range(k):
         out[l] = max(0.0, point[l] - threshold)

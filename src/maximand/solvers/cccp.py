@@ -58,7 +58,8 @@ class CCCP(Solver):
 def automatic(objective: Objective, **settings: float) -> Solver:
     """Return a good solver for the objective, with the given settings.
 
-    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS. Convex and made of planes: BlockFrankWolfe. Anything else: CCCP on one of these.
+    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS. Convex and made of planes: BlockFrankWolfe.
+    Anything else: CCCP on one of these.
     """
     if objective.loss.homogeneous:
         return Perceptron(**settings)  # type: ignore[arg-type]

@@ -22,7 +22,8 @@ def search(space: OutputSpace, first: Array, first_constant: Array, second: Arra
     the maximum; else it is a lower bound. mean is psi of the best output; value 0 and mean 0 where none is positive.
     """
     n = space.n_examples
-    best, mean = np.zeros(n), np.zeros(space.n_parts)
+    best: Array = np.zeros(n)
+    mean: Array = np.zeros(space.n_parts)
     everyone = np.arange(n)
 
     def ask(scales: Array, cost_only: bool = False) -> tuple[Array, Array]:
@@ -31,9 +32,10 @@ def search(space: OutputSpace, first: Array, first_constant: Array, second: Arra
         psi = space.argmax(theta).mean
         a = space.dot(first, psi) + first_constant
         b = space.dot(second, psi) + second_constant
-        better = np.where(b > 0, a * b, 0.0) > best
-        best[better] = (a * b)[better]
-        mean = space.scale(mean, 1.0 - better) + space.scale(psi, better.astype(float))
+        product = np.where(b > 0, a * b, 0.0)
+        better = np.where(product > best, 1.0, 0.0)
+        np.maximum(best, product, out=best)
+        mean = space.scale(mean, 1.0 - better) + space.scale(psi, better)
         return a, b
 
     left, right = ask(np.zeros(n)), ask(np.zeros(n), cost_only=True)
