@@ -18,7 +18,7 @@ lint: $(READY)
 
 benchmarks: $(READY)
 	$(BIN)/pip install --quiet -e '.[benchmark]'
-	cd benchmarks && for script in chain_crf crammer_singer letters scaling memory first_use; do ../$(BIN)/python $$script.py; done
+	cd benchmarks && for script in chain_crf crammer_singer letters letters_accuracy scaling memory first_use; do ../$(BIN)/python $$script.py; done
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

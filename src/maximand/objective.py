@@ -114,25 +114,27 @@ class Objective:
         weight = (batch or self.batch).weight
         even = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
 
-        def lane_plane(lane: list[Piece]) -> Plane:
-            slope, offset, guarantee = np.zeros(self.features.n_spread), 0.0, Guarantee.EXACT
-            for chunk, _, theta, support in self._each(oracle, spread, lane):
+        def lane_sums(lane: list[Piece]) -> tuple[Array, float, Guarantee]:
+            slope, value, guarantee = np.zeros(self.features.n_spread), 0.0, Guarantee.EXACT
+            for chunk, _, _, support in self._each(oracle, spread, lane):
                 mean = support.mean if even else chunk.space.scale(support.mean, chunk.weight)
                 self.features.add_sums(chunk.inputs, mean, slope)
-                offset += float(chunk.weight @ (support.value - chunk.space.dot(theta, support.mean)))
+                value += float(chunk.weight @ support.value)
                 guarantee = guarantee & support.guarantee
-            return Plane(slope, offset, guarantee)
+            return slope, value, guarantee
 
         self.lanes.calls += (batch or self.batch).n_examples
         lanes: list[list[Piece]] = self.lanes.lanes if batch is None else [[(batch, None)]]
-        planes = self.engine.map(lane_plane, lanes)
-        total = planes[0]
-        for plane in planes[1:]:
-            total.slope[:] += plane.slope
-            total = Plane(total.slope, total.offset + plane.offset, total.guarantee & plane.guarantee)
+        sums = self.engine.map(lane_sums, lanes)
+        total, value, guarantee = sums[0]
+        for slope, lane_value, lane_guarantee in sums[1:]:
+            total += slope
+            value += lane_value
+            guarantee = guarantee & lane_guarantee
         if even:
-            total.slope[:] *= weight[0]
-        return Plane(self.features.gather(total.slope), total.offset, total.guarantee)
+            total *= weight[0]
+        total = self.features.gather(total)
+        return Plane(total, value - float(total @ weights), guarantee)
 
     def penalty(self, weights: Array) -> Plane:
         """Return the plane that touches the penalty at the weights."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
@@ -40,9 +41,16 @@ class Threads:
         """The number of threads in use."""
         return self.n_threads or cpu_count()
 
+    def session(self) -> AbstractContextManager[object]:
+        """Keep matrix products on the thread that asks for them, while the context lasts.
+
+        A pool inside BLAS would compete with this one for the cores: its idle threads spin for a while after use.
+        """
+        return _controller().limit(limits=1, user_api="blas")
+
     def map(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """Return function(item) for every item, in order."""
-        with _controller().limit(limits=1, user_api="blas"):
+        with self.session():
             if self.count == 1 or len(items) == 1:
                 return [function(item) for item in items]
             return list(_pool(self.count).map(function, items))

@@ -147,6 +147,14 @@ def count_parts(states: Ints, offsets: Ints, values: Array, node_counts: Array, 
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _inner(first, second):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for m in range(first.size):
+        total += first[m] * second[m]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _normalize(vector):  # type: ignore[no-untyped-def]
     """Divide by the sum and return it."""
     total = 0.0
@@ -158,6 +166,14 @@ def _normalize(vector):  # type: ignore[no-untyped-def]
     return total
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"})
+def _largest(vector):  # type: ignore[no-untyped-def]
+    top = -np.inf
+    for m in range(vector.size):
+        top = max(top, vector[m])
+    return top
+
+
 @njit(cache=True, nogil=True)
 def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, beta, ahead, node_mean, pair):  # type: ignore[no-untyped-def]
     """Forward-backward on scaled probabilities for one example; NaN when a scale falls below SAFE_SCALE.
@@ -166,16 +182,15 @@ def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, be
     rows. Leaves the counts of pairs, each divided by its factor, in `pair`.
     """
     length, n_states = nodes.shape
+    inverse = 1.0 / temperature
     log_total = 0.0
     for t in range(length):
-        row, weight = alpha[t], ahead[t]
-        peak = -np.inf
-        for m in range(n_states):
-            peak = max(peak, nodes[t, m])
+        row, weight, scores = alpha[t], ahead[t], nodes[t]
+        peak = _largest(scores)
         if peak == -np.inf:
             return -np.inf
         for m in range(n_states):
-            weight[m] = np.exp((nodes[t, m] - peak) / temperature)
+            weight[m] = np.exp((scores[m] - peak) * inverse)
         if t == 0:
             for m in range(n_states):
                 row[m] = np.exp(first[m])
@@ -186,7 +201,7 @@ def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, be
         scale = _normalize(row)
         if not scale >= SAFE_SCALE:
             return np.nan
-        log_total += np.log(scale) + (peak + (top if t > 0 else 0.0)) / temperature
+        log_total += np.log(scale) + (peak + (top if t > 0 else 0.0)) * inverse
     final = 0.0
     for m in range(n_states):
         beta[length - 1, m] = np.exp(last[m])
@@ -206,15 +221,13 @@ def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, be
                 ahead[t, m] *= beta[t, m]
             back = beta[t - 1]
             _multiply(ahead[t], turned, back)
-            total, peak = 0.0, 0.0
-            for l in range(n_states):
-                total += back[l] * alpha[t - 1, l]
-                peak = max(peak, back[l])
+            total = _inner(back, alpha[t - 1])
             if not total >= SAFE_SCALE:
                 return np.nan
+            _normalize(back)
+            factor_of_pairs = 1.0 / total
             for l in range(n_states):
-                back[l] /= peak
-                ahead[t, l] /= total
+                ahead[t, l] *= factor_of_pairs
     pair[:] = 0.0
     _add_outer_products(alpha[: length - 1], ahead[1:length], pair)
     return (log_total + np.log(final)) * temperature

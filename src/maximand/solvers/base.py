@@ -99,6 +99,10 @@ class Solver(ABC):
     def minimize(self, objective: Objective, start: Result | None = None, callback: Callback | None = None) -> Result:
         """Minimise the objective, from `start` where given."""
         self.check(objective)
+        with objective.engine.session():
+            return self._run(objective, start, callback)
+
+    def _run(self, objective: Objective, start: Result | None, callback: Callback | None) -> Result:
         began, calls = time.perf_counter(), objective.lanes.calls
         history: list[Record] = []
         best: Iterate | None = None

@@ -71,8 +71,8 @@ class SimplexBlocks:
             self.costs, self.mean, self.share, self.squared, self.regularization, weights, self.weights[n_pairs:],
             self.violation,
         )  # fmt: skip
-        if self.inputs.sparse:
-            matrix = self.inputs.matrix
+        if self.inputs.sparse or self.features.n_features < self.shape[1]:
+            matrix = self.inputs.csr
             kernels.ascend_sparse(examples, matrix.indptr, matrix.indices, matrix.data, *tail)
         else:
             kernels.ascend_dense(examples, self.inputs.matrix, *tail)

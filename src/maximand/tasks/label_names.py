@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from maximand.support import Bools, Ints
 
 Candidates = (set, frozenset)
+MISSING = np.iinfo(np.int64).min
 
 
 def unknown(label: Any) -> bool:
@@ -53,9 +55,13 @@ class LabelNames:
 
     def encode(self, labels: Sequence[Any], place: str = "y[{}]") -> tuple[Ints, Bools]:
         """Return codes as in `Labels` (-1 unknown, below that rows of candidates) and the table of candidates."""
-        codes = np.empty(len(labels), dtype=np.int64)
+        try:
+            codes = np.fromiter((self._codes.get(label, MISSING) for label in labels), np.int64, len(labels))
+        except TypeError:  # sets cannot be looked up
+            codes = np.full(len(labels), MISSING)
         rows: dict[frozenset[Any], int] = {}
-        for i, label in enumerate(labels):
+        for i in np.flatnonzero(codes == MISSING).tolist():
+            label = labels[i]
             if isinstance(label, Candidates):
                 if not label:
                     raise ValueError(f"{place.format(i)} is an empty set; give its candidates, or None where unknown.")
@@ -73,6 +79,9 @@ class LabelNames:
 
 def named_labels(labels: Iterable[Any]) -> list[Any]:
     """Return every label that occurs, on its own or as a candidate, as plain Python values."""
+    labels = list(labels)
+    with suppress(TypeError):  # sets cannot be keys
+        labels = list(dict.fromkeys(labels))
     found: dict[Any, None] = {}
     for label in labels:
         for name in label if isinstance(label, Candidates) else (label,):
