@@ -6,6 +6,7 @@ python benchmarks/chain_crf.py [sentences]
 import sys
 import tempfile
 import time
+import warnings
 
 import numpy as np
 import pycrfsuite
@@ -27,6 +28,7 @@ def crfsuite_trainer(names, tags, max_iterations):
 
 
 def main():
+    warnings.simplefilter("ignore")
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
     names, tags, matrix, lengths = chunking(conll2000(limit=limit))
     n = len(lengths)
@@ -62,9 +64,6 @@ def main():
         "regularization": 2 * C2 / n,
     }
     warm = SequenceTagger(solver=LBFGS(max_iterations=2), **settings)
-    import warnings
-
-    warnings.simplefilter("ignore")
     warm.fit(matrix[: lengths[:20].sum()], tags[:20], lengths=lengths[:20])
     reached = []
 

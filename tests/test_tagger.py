@@ -86,6 +86,7 @@ def test_partial_annotations(chains, loss):
 def test_marginals_and_k_best(chains):
     X, Y, X_test, _ = chains
     model = SequenceTagger().fit(X, Y)
+    assert not hasattr(SequenceTagger(loss="hinge"), "predict_proba")
     for probabilities, x in zip(model.predict_proba(X_test), X_test, strict=True):
         assert probabilities.shape == (len(x), 5)
         np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)

@@ -14,7 +14,7 @@ from maximand.batch import Batch, Lanes
 from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.losses import ANNOTATED, Loss
-from maximand.oracles import Oracle, Soft, Target
+from maximand.oracles import Oracle, Rescaled, Soft, Target
 from maximand.support import Array, Guarantee, Ints, Plane, Support
 
 
@@ -65,6 +65,11 @@ class Objective:
         """Return the objective of a batch; sample_weight, where given, replaces equal weights."""
         weight = np.ones(batch.space.n_examples) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         batch = replace(batch, weight=weight / weight.sum())
+        partial = np.flatnonzero(~batch.annotation.full)
+        if isinstance(loss.penalty, Rescaled) and partial.size:
+            raise ValueError(
+                f"{loss.name} needs full annotations and example {partial[0]} is partial; use loss='hinge'."
+            )
         lanes = Lanes(batch, features.n_weights)
         objective = cls(batch, features, loss, regularization, engine or Threads(), lanes)
         if loss.reward is not None and loss.convex(objective.full):

@@ -12,7 +12,7 @@ from maximand.costs import Cost, CostMatrix, DifferentParts, Hamming, ZeroOne
 from maximand.features import ChainFeatures, FeatureMap, PartFeatures, PerLabel, Rows
 from maximand.losses import LOSSES
 from maximand.objective import Objective
-from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, Decreasing, NSlack, OneSlack, Polyak, Subgradient
+from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Polyak, Subgradient
 from maximand.spaces import Chain, Choice, Labels, Legality, OracleSpace, OutputSpace, Parts
 
 RANDOM_MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.7], [0.5, 1.5, 0.0]])
@@ -133,5 +133,4 @@ SOLVERS = {
     ),
     "CCCP": CCCP(inner=OneSlack(tolerance=1e-6, max_iterations=3000), tolerance=1e-6),
 }
-STEPS = [Decreasing, Polyak]
 ALL_LOSSES = list(LOSSES.values())

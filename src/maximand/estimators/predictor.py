@@ -34,7 +34,8 @@ def temperature_of(loss: str | Loss) -> float:
     return penalty.temperature if isinstance(penalty, Soft) else 0.0
 
 
-def _probabilistic(estimator: StructuredPredictor) -> bool:
+def probabilistic(estimator: StructuredPredictor) -> bool:
+    """Say whether the estimator's loss models probabilities; raise the reason where it does not."""
     if not temperature_of(estimator.loss):
         raise AttributeError(f"The loss {named(estimator.loss).name} models no probabilities; use loss='crf'.")
     return True
@@ -111,9 +112,6 @@ class StructuredPredictor(BaseEstimator):
     def _train(self, X: Any, bound: BoundTask, inputs: Rows, annotation: Any, weight: Array | None) -> Self:
         space = bound.space(X, inputs)
         loss = named(self.loss)
-        if loss.name == "slack_hinge" and not annotation.full.all():
-            missing = int(np.flatnonzero(~annotation.full)[0])
-            raise ValueError(f"slack_hinge needs full annotations and example {missing} is partial; use loss='hinge'.")
         batch = Batch(inputs, space, annotation, bound.cost, np.ones(space.n_examples))
         objective = Objective.of(
             batch, bound.features, loss, self.regularization, Threads(self.n_threads), sample_weight=weight
@@ -168,7 +166,7 @@ class StructuredPredictor(BaseEstimator):
         """Return the scores of the parts."""
         return joined(self._answers(X, lambda _, space, theta: self.task_.parts(space, theta)))
 
-    @available_if(_probabilistic)
+    @available_if(probabilistic)
     def predict_proba(self, X: Any) -> Any:
         """Return the marginal probabilities of the parts."""
         heat = temperature_of(self.loss)

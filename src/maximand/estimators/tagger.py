@@ -8,11 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost, Hamming
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, joined
+from maximand.estimators.predictor import StructuredPredictor, joined, probabilistic
 from maximand.features import Rows
 from maximand.losses import Loss
 from maximand.solvers import Callback, Solver
@@ -146,6 +147,7 @@ class SequenceTagger(StructuredPredictor):
         """Return for each sequence the scores (token, tag), without those of transitions."""
         return self._spread(super().decision_function, X, lengths, np.empty((0, 0)))
 
+    @available_if(probabilistic)
     def predict_proba(self, X: Any, lengths: Any = None) -> list[Array]:
         """Return for each sequence the marginal probabilities (token, tag)."""
         return self._spread(super().predict_proba, X, lengths, np.empty((0, 0)))
