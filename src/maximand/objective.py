@@ -130,16 +130,17 @@ class Objective:
 
         self.lanes.calls += (batch or self.batch).n_examples
         lanes: list[list[Piece]] = self.lanes.lanes if batch is None else [[(batch, None)]]
-        sums = self.engine.map(lane_sums, lanes)
-        total, value, guarantee = sums[0]
-        for slope, lane_value, lane_guarantee in sums[1:]:
-            total += slope
-            value += lane_value
-            guarantee = guarantee & lane_guarantee
-        if even:
-            total *= weight[0]
-        total = self.features.gather(total)
-        return Plane(total, value - float(total @ weights), guarantee)
+        with self.engine.session():
+            sums = self.engine.map(lane_sums, lanes)
+            total, value, guarantee = sums[0]
+            for slope, lane_value, lane_guarantee in sums[1:]:
+                total += slope
+                value += lane_value
+                guarantee = guarantee & lane_guarantee
+            if even:
+                total *= weight[0]
+            total = self.features.gather(total)
+            return Plane(total, value - float(total @ weights), guarantee)
 
     def penalty(self, weights: Array) -> Plane:
         """Return the plane that touches the penalty at the weights."""
