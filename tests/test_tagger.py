@@ -33,11 +33,12 @@ def test_the_checks_find_a_broken_estimator():
 def test_forms_of_input_agree(chains):
     X, Y, X_test, _ = chains
     lengths = [len(x) for x in X]
-    listed = SequenceTagger(pairs="all").fit(X, Y)
-    stacked = SequenceTagger(pairs="all").fit(np.vstack(X), np.concatenate(Y), lengths=lengths)
-    sparse = SequenceTagger(pairs="all").fit(csr_matrix(np.vstack(X)), Y, lengths=lengths)
-    matrices = SequenceTagger(pairs="all").fit([csr_matrix(x) for x in X], Y)
-    dicts = SequenceTagger(pairs="all").fit([[{f"f{j:02}": v for j, v in enumerate(t)} for t in x] for x in X], Y)
+    settings = {"pairs": "all", "regularization": 1e-2, "tolerance": 1e-9}
+    listed = SequenceTagger(**settings).fit(X, Y)
+    stacked = SequenceTagger(**settings).fit(np.vstack(X), np.concatenate(Y), lengths=lengths)
+    sparse = SequenceTagger(**settings).fit(csr_matrix(np.vstack(X)), Y, lengths=lengths)
+    matrices = SequenceTagger(**settings).fit([csr_matrix(x) for x in X], Y)
+    dicts = SequenceTagger(**settings).fit([[{f"f{j:02}": v for j, v in enumerate(t)} for t in x] for x in X], Y)
     expected = np.concatenate(listed.predict(X_test))
     for model in (stacked, sparse, matrices):
         np.testing.assert_array_equal(np.concatenate(model.predict(X_test)), expected)

@@ -8,6 +8,7 @@ from functools import cached_property, reduce
 from operator import and_
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 from scipy.sparse import csr_array, vstack
 
 from maximand.batch import Batch, Lanes
@@ -161,10 +162,10 @@ class Objective:
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
         """Return the objective and a (sub)gradient."""
         penalty, reward = self.penalty(weights), self.reward(weights)
-        gradient = self.regularization * weights
-        gradient += penalty.slope
+        value = self.value_of(weights, penalty, reward)
+        gradient = penalty.slope  # ours alone, so it may be overwritten
         gradient -= reward.slope
-        return self.value_of(weights, penalty, reward), gradient
+        return value, daxpy(weights, gradient, a=self.regularization)
 
     def value(self, weights: Array) -> float:
         """Return the objective."""

@@ -8,13 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor
+from maximand.estimators.predictor import StructuredPredictor, class_factors
 from maximand.losses import Loss
 from maximand.solvers import Callback, Solver
 from maximand.spaces import OutputSpace
@@ -104,13 +103,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
         """Multiply the weights of examples of known class by that of the class."""
         if self.class_weight is None:
             return weight
-        known = codes >= 0
-        present = np.unique(codes[known])
-        factors = np.ones(self.classes_.size)
-        factors[present] = compute_class_weight(
-            self.class_weight, classes=self.classes_[present], y=self.classes_[codes[known]]
-        )
-        by_example = np.where(known, factors[np.maximum(codes, 0)], 1.0)
+        factors = class_factors(self.class_weight, self.classes_, codes)
+        by_example = np.where(codes >= 0, factors[np.maximum(codes, 0)], 1.0)
         return by_example if weight is None else by_example * weight
 
     def _table(self, X: Any, reset: bool) -> Any:

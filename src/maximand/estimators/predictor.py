@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +24,7 @@ from maximand.objective import Objective
 from maximand.oracles import Soft
 from maximand.solvers import Callback, Solver, automatic
 from maximand.spaces import OutputSpace
-from maximand.support import Array
+from maximand.support import Array, Ints
 from maximand.tasks import BoundTask, Task
 from maximand.tasks.base import checked_weight
 
@@ -188,6 +189,15 @@ class StructuredPredictor(BaseEstimator):
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return minus the mean cost, so that higher is better."""
         return -float(np.average(self.costs(X, Y), weights=sample_weight))
+
+
+def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
+    """Return the weight of every class, by scikit-learn's rules, from the codes of the labels that are known."""
+    known = codes[codes >= 0]
+    present = np.unique(known)
+    factors = np.ones(classes.size)
+    factors[present] = compute_class_weight(class_weight, classes=classes[present], y=classes[known])
+    return factors
 
 
 def joined(answers: list[Any]) -> Any:

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost, Hamming
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, joined, probabilistic
+from maximand.estimators.predictor import StructuredPredictor, class_factors, joined, probabilistic
 from maximand.features import Rows
 from maximand.losses import Loss
 from maximand.solvers import Callback, Solver
@@ -131,13 +130,7 @@ class SequenceTagger(StructuredPredictor):
     def _tag_weights(self, annotation: Labels) -> Array:
         if self.cost is not None:
             raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
-        known = annotation.codes[annotation.codes >= 0]
-        present = np.unique(known)
-        weights = np.ones(self.classes_.size)
-        weights[present] = compute_class_weight(
-            self.class_weight, classes=self.classes_[present], y=self.classes_[known]
-        )
-        return weights
+        return class_factors(self.class_weight, self.classes_, annotation.codes)
 
     def predict(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
         """Return the tags of each sequence."""

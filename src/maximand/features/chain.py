@@ -54,17 +54,11 @@ class ChainFeatures(FeatureMap):
 
     def spread(self, weights: Array) -> Array:
         """Spread the weights of the emission."""
-        n = self.emission.n_weights
-        if self.emission.every_pair:
-            return weights
-        return np.concatenate([self.emission.spread(weights[:n]), weights[n:]])
+        return self.emission.spread(weights, self._n_tail)
 
     def gather(self, sums: Array) -> Array:
         """Gather the sums of the emission."""
-        n = self.emission.n_spread
-        if self.emission.every_pair:
-            return sums
-        return np.concatenate([self.emission.gather(sums[:n]), sums[n:]])
+        return self.emission.gather(sums)
 
     def transitions(self, weights: Array) -> Array:
         """Return the transition weights as a matrix (label, next label)."""

@@ -66,20 +66,20 @@ class PerLabel(FeatureMap):
         """Listed pairs, then biases."""
         return self.n_listed + self.n_labels * self.bias
 
-    def spread(self, weights: Array) -> Array:
-        """Put zeros where listed pairs have no weight."""
+    def spread(self, weights: Array, tail: int = 0) -> Array:
+        """Put zeros where listed pairs have no weight; the last `tail` weights are not this map's and stay last."""
         if self.every_pair:
             return weights
-        spread = np.zeros(self.n_spread)
+        spread = np.zeros(self.n_spread + tail)
         spread[self.places] = weights[: self.n_pairs]
-        spread[self.n_listed :] = weights[self.n_pairs : self.n_weights]
+        spread[self.n_listed :] = weights[self.n_pairs :]
         return spread
 
     def gather(self, sums: Array) -> Array:
-        """Drop listed pairs without a weight."""
+        """Drop listed pairs without a weight; what follows the last bias stays."""
         if self.every_pair:
             return sums
-        return np.concatenate([sums[self.places], sums[self.n_listed : self.n_spread]])
+        return np.concatenate([sums[self.places], sums[self.n_listed :]])
 
     def coefficients(self, weights: Array) -> Array:
         """Return the weights as a matrix (feature, label); pairs without a weight are zero."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
@@ -62,7 +63,7 @@ class LBFGS(Solver):
                 pairs.clear()
                 continue
             new_weights, new_value, new_gradient = found
-            moved, turned = new_weights - weights, new_gradient - gradient
+            moved, turned = new_weights - weights, np.subtract(new_gradient, gradient, out=gradient)
             curvature = float(moved @ turned)
             if curvature > 1e-12 * float(turned @ turned):
                 pairs.append((moved, turned, curvature))
@@ -76,13 +77,13 @@ def _two_loops(gradient: Array, pairs: deque[tuple[Array, Array, float]]) -> Arr
     shares = []
     for moved, turned, curvature in reversed(pairs):
         share = float(moved @ direction) / curvature
-        direction -= share * turned
+        daxpy(turned, direction, a=-share)
         shares.append(share)
     if pairs:
         _, turned, curvature = pairs[-1]
         direction *= curvature / float(turned @ turned)
     for (moved, turned, curvature), share in zip(pairs, reversed(shares), strict=True):
-        direction += (share - float(turned @ direction) / curvature) * moved
+        daxpy(moved, direction, a=share - float(turned @ direction) / curvature)
     return direction
 
 
@@ -92,7 +93,7 @@ def _line_search(
     """Bracket and bisect until the step decreases the value enough and the slope has flattened (weak Wolfe)."""
     low, high = 0.0, np.inf
     for _ in range(40):
-        trial = weights + step * direction
+        trial = daxpy(direction, weights.copy(), a=step)
         trial_value, trial_gradient = objective.value_and_gradient(trial)
         if trial_value > value + DECREASE * step * slope:
             high = step
