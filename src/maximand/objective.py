@@ -133,8 +133,8 @@ class Objective:
         lanes: list[list[Piece]] = self.lanes.lanes if batch is None else [[(batch, None)]]
         with self.engine.session():
             sums = self.engine.map(lane_sums, lanes)
-            total, value, guarantee = sums[0]
-            for slope, lane_value, lane_guarantee in sums[1:]:
+            total, value, guarantee = next(sums)
+            for slope, lane_value, lane_guarantee in sums:
                 total += slope
                 value += lane_value
                 guarantee = guarantee & lane_guarantee

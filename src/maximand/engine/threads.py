@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -48,9 +48,10 @@ class Threads:
         """
         return _controller().limit(limits=1, user_api="blas")
 
-    def map(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
-        """Return function(item) for every item, in order."""
+    def map(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> Iterator[Answer]:
+        """Yield function(item) for every item, in order; an answer that was taken is not kept."""
         with self.session():
             if self.count == 1 or len(items) == 1:
-                return [function(item) for item in items]
-            return list(_pool(self.count).map(function, items))
+                yield from map(function, items)
+            else:
+                yield from _pool(self.count).map(function, items)

@@ -154,7 +154,7 @@ class StructuredPredictor(BaseEstimator):
         def one(examples: slice) -> Any:
             return answer(examples, space.take(examples), bound.features.scores(inputs.take(examples), spread))
 
-        return Threads(self.n_threads).map(one, cut(space.work, LANES))
+        return list(Threads(self.n_threads).map(one, cut(space.work, LANES)))
 
     def _decode(self, space: OutputSpace, theta: Array) -> Array:
         return (self.decoder or MaxScore())(space, theta)

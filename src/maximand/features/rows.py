@@ -50,8 +50,6 @@ class Rows:
         matrix = self.matrix
         pointers = matrix.indptr[rows.start : rows.stop + 1]
         low, high = pointers[0], pointers[-1]
-        view = csr_array(
-            (matrix.data[low:high], matrix.indices[low:high], pointers - low),
-            shape=(rows.stop - rows.start, matrix.shape[1]),
-        )
+        view = csr_array((rows.stop - rows.start, matrix.shape[1]))  # given arrays, the constructor would copy them
+        view.indptr, view.indices, view.data = pointers - low, matrix.indices[low:high], matrix.data[low:high]
         return Rows(view, offsets)

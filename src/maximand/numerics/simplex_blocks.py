@@ -15,9 +15,15 @@ from maximand.support import Array, Ints
 
 @njit(cache=True, nogil=True)
 def _project(point, out):  # type: ignore[no-untyped-def]
-    """Project onto the simplex: drop entries below the threshold of those that remain, until none is."""
+    """Project onto the simplex: drop entries below the threshold of those that remain, until none is.
+
+    The threshold is at least the largest entry less one, where it starts.
+    """
     k = point.size
-    threshold = -np.inf
+    threshold = point[0]
+    for l in range(1, k):
+        threshold = max(threshold, point[l])
+    threshold -= 1.0
     count = k + 1
     while True:
         total, remaining = 0.0, 0

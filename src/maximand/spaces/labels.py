@@ -38,7 +38,7 @@ class Labels:
         """Per example: every slot has a single label."""
         return np.logical_and.reduceat(self.codes >= 0, self.offsets[:-1])
 
-    @cached_property
+    @property
     def allowed_nodes(self) -> Bools:
         """The matrix (slot, label) of what the annotation allows."""
         allowed = np.zeros((self.codes.size, self.n_labels), dtype=bool)
