@@ -39,7 +39,7 @@ def _project(point, out):  # type: ignore[no-untyped-def]
         out[l] = max(0.0, point[l] - threshold)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _step(i, scores, costs, mean, share, squared, regularization, violation, point, change):  # type: ignore[no-untyped-def]
     """Solve block i given its scores; leave the change of mean times -share / regularization; say if there is any."""
     k = scores.size
@@ -51,10 +51,11 @@ def _step(i, scores, costs, mean, share, squared, regularization, violation, poi
     violation[i] = share[i] * (top - average)
     if top - average <= 1e-14 * max(1.0, abs(top)) or share[i] == 0.0:
         return False
-    q = share[i] * squared[i] / regularization
-    if q > 0.0:
+    factor = share[i] / regularization
+    if squared[i] > 0.0:
+        length = 1.0 / (factor * squared[i])
         for l in range(k):
-            point[l] = mean[i, l] + (scores[l] - top) / q
+            point[l] = mean[i, l] + (scores[l] - top) * length
         _project(point, change)
     else:
         for l in range(k):
@@ -62,7 +63,7 @@ def _step(i, scores, costs, mean, share, squared, regularization, violation, poi
         change[np.argmax(scores)] = 1.0
     for l in range(k):
         new = change[l]
-        change[l] = (mean[i, l] - new) * share[i] / regularization
+        change[l] = (mean[i, l] - new) * factor
         mean[i, l] = new
     return True
 
