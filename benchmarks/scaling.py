@@ -60,6 +60,8 @@ def main():
             rows.append({"loss": loss.name, "grows": kind, "exponent": slope})
             axis.loglog(x, times, "o-", label=f"{loss.name}: exponent {slope:.2f}")
             axis.set_xlabel(kind)
+            axis.set_xticks(x, labels=map(str, x))
+            axis.minorticks_off()
             axis.legend()
         one, two = seconds(objective(4000, 20, loss, 1), objective(4000, 20, loss, 2))
         rows.append({"loss": loss.name, "one_thread_seconds": one, "two_threads_seconds": two, "speedup": one / two})

@@ -235,6 +235,11 @@ class Objective:
         """Return the convex objective whose reward is replaced by the plane that touches it at the weights."""
         return replace(self, frozen=replace(self, frozen=None).reward(weights))
 
+    def rewarding_annotation(self) -> Objective:
+        """Return the objective whose reward is the (soft) maximum over Y*, at the temperature of the penalty."""
+        reward = Soft(ANNOTATED, temperature=1.0 if self.loss.penalty.smooth else 0.0)
+        return replace(self, loss=replace(self.loss, reward=reward), frozen=None)
+
     def annotated(self) -> Objective:
         """Return the convex objective whose reward is the mean of the outputs that agree with the annotation.
 

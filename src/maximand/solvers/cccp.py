@@ -18,7 +18,8 @@ class CCCP(Solver):
 
     recycle: each round starts from the planes of the last one. They bound the penalty, which does not change.
     adaptive: rounds are solved to `coarse` first and to `rate` times finer each round, down to the tolerance of
-    `inner`. Without a start the first round freezes the reward at the annotation, the convex bound of do2008.
+    `inner`. Without a start the first round freezes the reward at the annotation, the convex bound of do2008; on
+    partial annotations a loss that rewards outputs without regard to them starts from one that does not.
     The objective never increases. It ends when a round at full precision gains at most tolerance * value.
     """
 
@@ -31,6 +32,9 @@ class CCCP(Solver):
 
     def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""
+        easier = objective.rewarding_annotation()
+        if start is None and not objective.full and easier.loss != objective.loss:
+            start = self.minimize(easier)
         weights = start_weights(objective, start)
         value = objective.value(weights)
         yield Iterate(weights, value)
