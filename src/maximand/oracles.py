@@ -82,7 +82,9 @@ class Soft:
         constant: Array | float = 0.0
         if self.cost:
             vector, constant = target.cost_linear
-            theta, constant = theta + self.cost * vector, self.cost * constant
+            augmented = self.cost * vector
+            augmented += theta
+            theta, constant = augmented, self.cost * constant
         support = self._maximum(space, theta, target)
         return Support(support.value + constant, support.mean, support.guarantee)
 
