@@ -178,6 +178,7 @@ BAD = [
         [0, 1, 1],
         r"There is no loss 'hing'; choose one of perceptron, hinge",
     ),
+    ({"pairs": "sen"}, np.ones((3, 2)), [0, 1, 1], r"pairs is 'sen'; choose one of 'all', 'seen'"),
     ({"solver": "sgd"}, np.ones((3, 2)), [0, 1, 1], r"solver is 'sgd'; give 'auto' or a Solver"),
     ({"regularization": 0.0}, np.ones((3, 2)), [0, 1, 1], r"regularization is 0.0; it must be positive"),
     (

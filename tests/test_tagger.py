@@ -191,6 +191,7 @@ BAD = [
     ({}, [*X0[:2], np.full((3, 3), np.nan)], Y0, r"X\[2\], token 0, contains NaN in feature 0"),
     ({}, X0, [["a", "a"], ["a"], ["a"] * 3], "tags hold 1 class"),
     ({"classes": ["a", "c"]}, X0, Y0, r"Y\[0\], token 1, has the unknown label 'b'; the labels are 'a', 'c'"),
+    ({"pairs": "some"}, X0, Y0, "pairs is 'some'; choose one of 'auto', 'all', 'seen'"),
     ({}, np.ones((6, 3)), Y0, "X is a single matrix; say where its sequences end"),
     ({}, Ragged(np.ones((6, 3)), [2, 1]), Y0, "X has 6 rows but the lengths add up to 3"),
     (

@@ -14,7 +14,7 @@ from maximand.solvers.simplex_blocks import SimplexBlocks
 from maximand.solvers.working_sets import WorkingSets, above
 from maximand.support import Array, Ints
 
-SHRINK = 0.5  # sweeps leave out examples whose part in the gap is below this share of the average
+NEGLIGIBLE = 0.05  # sweeps leave out blocks whose part in the gap is below this share of the average
 SWEEPS_BETWEEN_MEASURES = 200
 EXPLORE = 0.1  # the share of each epoch that is drawn without regard to the gaps
 
@@ -101,7 +101,7 @@ class BlockFrankWolfe(Solver):
                 if active.size == everyone.size and remaining <= goal:
                     break
                 every = sweep % 10 == 9 or remaining <= goal
-                threshold = SHRINK * 0.1 * remaining / active.size
+                threshold = NEGLIGIBLE * remaining / active.size
                 active = everyone if every else np.flatnonzero(blocks.violation > threshold)
 
     def _draw(self, gaps: Array, batch_size: int, rng: np.random.Generator) -> list[Ints]:

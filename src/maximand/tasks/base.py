@@ -68,6 +68,13 @@ def finite_rows(matrix: Any, offsets: Any = None) -> None:
     raise ValueError(f"{where} contains {kind} in feature {column}; impute it or drop the example.")
 
 
+def checked_pairs(pairs: str, *choices: str) -> str:
+    """Refuse an unknown name for the pairs that have weights."""
+    if pairs not in choices:
+        raise ValueError(f"pairs is {pairs!r}; choose one of {', '.join(map(repr, choices))}.")
+    return pairs
+
+
 def checked_weight(sample_weight: Any, n_examples: int) -> Array | None:
     """Refuse sample weights that are negative, not finite, all zero or of the wrong number."""
     if sample_weight is None:

@@ -12,7 +12,7 @@ from maximand.costs import Cost, ZeroOne
 from maximand.features import PerLabel, Rows
 from maximand.spaces import Choice, Labels, OutputSpace
 from maximand.support import Array
-from maximand.tasks.base import BoundTask, Task, finite_rows
+from maximand.tasks.base import BoundTask, Task, checked_pairs, finite_rows
 from maximand.tasks.label_names import LabelNames, named_labels, ordered
 
 
@@ -46,7 +46,7 @@ class MulticlassTask(Task):
         bound = BoundMulticlass(names, self.cost or ZeroOne(), PerLabel(X.shape[1], names.count, self.bias))
         inputs = bound.inputs(X)
         annotation = bound.annotation(X, Y, inputs)
-        if self.pairs == "seen" and issparse(X):
+        if checked_pairs(self.pairs, "all", "seen") == "seen" and issparse(X):
             bound.features = PerLabel.seen(X, annotation.allowed_nodes, self.bias)
         return bound, inputs, annotation
 

@@ -14,7 +14,7 @@ from maximand.costs import Cost, Hamming
 from maximand.features import ChainFeatures, PerLabel, Rows
 from maximand.spaces import Chain, Labels, Legality, OutputSpace
 from maximand.support import Array, Ints
-from maximand.tasks.base import BoundTask, Task
+from maximand.tasks.base import BoundTask, Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, named_labels, ordered
 from maximand.tasks.sequences import lay_out
 
@@ -47,7 +47,8 @@ class TaggingTask(Task):
         bound = BoundTagging(names, self.cost or Hamming(), vectorizer, legality)
         annotation = bound.annotate(tags, inputs.offsets)
         emission, transitions = PerLabel(inputs.matrix.shape[1], names.count, self.bias), None
-        if self.pairs == "seen" or (self.pairs == "auto" and inputs.sparse):
+        pairs = checked_pairs(self.pairs, "auto", "all", "seen")
+        if pairs == "seen" or (pairs == "auto" and inputs.sparse):
             emission = PerLabel.seen(inputs.csr, annotation.allowed_nodes, self.bias)
             transitions = _seen_transitions(annotation)
         bound.features = ChainFeatures(emission, transitions, self.boundaries, self.boundaries)
