@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from maximand.numerics.chain import soft_paths
+from maximand.numerics.exponential import exponentials
 from maximand.numerics.simplex_blocks import _project
 from maximand.numerics.simplex_qp import maximize_on_simplex
 
@@ -29,6 +30,16 @@ def test_simplex_projection_ends_and_is_right(scale):
 def test_simplex_projection_ends_on_any_numbers():
     for point in (np.full(5, 1e17), np.array([1e300, -1e300]), np.full(3, np.nan), np.array([np.inf, 0.0])):
         _project(point, np.empty_like(point))
+
+
+def test_exponentials_are_right_to_the_last_digits():
+    values = np.concatenate([-np.logspace(-20, 2.84, 2001), [0.0, -706.0, -800.0, -1e300, -np.inf]])
+    expected = np.exp(values)
+    exponentials(values, np.empty(values.size, dtype=np.int64))
+    normal = expected > 1e-306
+    np.testing.assert_allclose(values[normal], expected[normal], rtol=5e-16)
+    assert (values[~normal] <= 1e-306).all()
+    assert (values[-3:] == 0.0).all()
 
 
 def test_simplex_program_is_feasible_and_optimal():

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
 

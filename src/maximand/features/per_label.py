@@ -38,8 +38,11 @@ class PerLabel(FeatureMap):
     @classmethod
     def seen(cls, matrix: csr_array, allowed: Bools, bias: bool = True) -> PerLabel:
         """Give weights to the pairs of a feature and an annotated label that occur together in a row."""
-        found = kernels.seen_pairs(matrix.indptr, matrix.indices, allowed, matrix.shape[1], CROWDED)
-        return cls(matrix.shape[1], allowed.shape[1], bias, *found)
+        starts, labels, places = kernels.seen_pairs(matrix.indptr, matrix.indices, allowed, matrix.shape[1], CROWDED)
+        index = np.int32 if labels.size < 1 << 31 else np.int64  # short ones leave the cache to the weights
+        label = np.uint16 if allowed.shape[1] <= 1 << 16 else np.int32
+        listed = starts.astype(index), labels.astype(label), places.astype(index)
+        return cls(matrix.shape[1], allowed.shape[1], bias, *listed)
 
     @property
     def every_pair(self) -> bool:

@@ -11,6 +11,7 @@ example i owns rows offsets[i]:offsets[i+1] and at least one.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.exponential import exponentials
 from maximand.support import Array, Ints
 
 # Scaled sums lose terms below 1e-308 of the largest. They are safe while log transitions span at most SAFE_RANGE
@@ -175,7 +176,7 @@ def _largest(vector):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, beta, ahead, node_mean, pair):  # type: ignore[no-untyped-def]
+def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, beta, ahead, bits, node_mean, pair):  # type: ignore[no-untyped-def]
     """Forward-backward on scaled probabilities for one example; NaN when a scale falls below SAFE_SCALE.
 
     factor[l, m] = exp((transition - top) / temperature); `turned` is its transpose, so that both recursions add up
@@ -183,14 +184,18 @@ def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, be
     """
     length, n_states = nodes.shape
     inverse = 1.0 / temperature
-    log_total = 0.0
+    log_total = (length - 1) * top * inverse
     for t in range(length):
-        row, weight, scores = alpha[t], ahead[t], nodes[t]
+        weight, scores = ahead[t], nodes[t]
         peak = _largest(scores)
         if peak == -np.inf:
             return -np.inf
         for m in range(n_states):
-            weight[m] = np.exp((scores[m] - peak) * inverse)
+            weight[m] = (scores[m] - peak) * inverse
+        log_total += peak * inverse
+    exponentials(ahead[:length].reshape(length * n_states), bits)
+    for t in range(length):
+        row, weight = alpha[t], ahead[t]
         if t == 0:
             for m in range(n_states):
                 row[m] = np.exp(first[m])
@@ -201,7 +206,7 @@ def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, be
         scale = _normalize(row)
         if not scale >= SAFE_SCALE:
             return np.nan
-        log_total += np.log(scale) + (peak + (top if t > 0 else 0.0)) * inverse
+        log_total += np.log(scale)
     final = 0.0
     for m in range(n_states):
         beta[length - 1, m] = np.exp(last[m])
@@ -315,6 +320,7 @@ def soft_paths(
     alpha = np.empty((longest, n_states))
     beta = np.empty((longest, n_states))
     ahead = np.empty((longest, n_states))
+    bits = np.empty(longest * n_states, dtype=np.int64)
     move = np.empty((n_states, n_states))
     factor = np.empty((n_states, n_states))
     turned = np.empty((n_states, n_states))
@@ -341,8 +347,8 @@ def soft_paths(
         values[i] = np.nan
         if safe:
             values[i] = _scaled_sums(
-                nodes[rows], factor, turned, top, temperature, first, last, alpha, beta, ahead, node_means[rows],
-                transition_means[i],
+                nodes[rows], factor, turned, top, temperature, first, last, alpha, beta, ahead, bits,
+                node_means[rows], transition_means[i],
             )  # fmt: skip
             for l in range(n_states):
                 for m in range(n_states):
@@ -363,53 +369,3 @@ def soft_paths(
         if values[i] == -np.inf:
             node_means[rows] = 0.0
             transition_means[i] = 0.0
-
-
-@njit(cache=True, nogil=True)
-def ranked_paths(
-    nodes: Array, transitions: Array, first: Array, between: Array, last: Array, k: int
-) -> tuple[Array, Ints]:
-    """Return the values and states of the k best paths of one example, best first; fewer when fewer are legal."""
-    length, n_states = nodes.shape
-    move = transitions + between
-    values = np.full((length, n_states, k), -np.inf)
-    origin = np.zeros((length, n_states, k), dtype=np.int64)  # state * k + rank of the predecessor
-    for m in range(n_states):
-        values[0, m, 0] = nodes[0, m] + first[m]
-    cursor = np.empty(n_states, dtype=np.int64)
-    for t in range(1, length):
-        for m in range(n_states):
-            cursor[:] = 0
-            for rank in range(k):  # merge the sorted lists of all predecessors
-                best = -1
-                top = -np.inf
-                for l in range(n_states):
-                    if cursor[l] < k and values[t - 1, l, cursor[l]] + move[l, m] > top:
-                        top = values[t - 1, l, cursor[l]] + move[l, m]
-                        best = l
-                if best < 0:
-                    break
-                values[t, m, rank] = top + nodes[t, m]
-                origin[t, m, rank] = best * k + cursor[best]
-                cursor[best] += 1
-    best_values = np.full(k, -np.inf)
-    states = np.zeros((k, length), dtype=np.int64)
-    cursor[:] = 0
-    found = 0
-    for rank in range(k):
-        best = -1
-        top = -np.inf
-        for m in range(n_states):
-            if cursor[m] < k and values[length - 1, m, cursor[m]] + last[m] > top:
-                top = values[length - 1, m, cursor[m]] + last[m]
-                best = m
-        if best < 0:
-            break
-        best_values[rank] = top
-        found += 1
-        state, place = best, cursor[best]
-        cursor[best] += 1
-        for t in range(length - 1, -1, -1):
-            states[rank, t] = state
-            state, place = origin[t, state, place] // k, origin[t, state, place] % k
-    return best_values[:found], states[:found]

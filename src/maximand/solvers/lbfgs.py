@@ -10,11 +10,65 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg.blas import daxpy
 
+from maximand.numerics.quasi_newton import combine, products
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.support import Array
 
 DECREASE, CURVATURE = 1e-4, 0.9
+FLAT = 1e-12  # pairs with less curvature than this are of no use
+WINDOW = 10  # iterations that must gain something together
+
+
+class Pairs:
+    """The last moves of the weights with the turns of the gradient they caused: what is known of the curvature.
+
+    They are kept in single precision, which halves the memory and changes the direction only slightly; with them
+    the products that the two loops of L-BFGS need, so that these run on a few numbers.
+    """
+
+    def __init__(self, memory: int, n_weights: int):
+        self.moved = np.zeros((memory, n_weights), dtype=np.float32)
+        self.turned = np.zeros((memory, n_weights), dtype=np.float32)
+        self.of_moved_turned = np.zeros((memory, memory))  # moved[i] @ turned[j]
+        self.of_turned = np.zeros((memory, memory))
+        self.order: list[int] = []  # slots in use, oldest first
+        self.newest: int | None = None  # the slot whose products are not known yet
+
+    def add(self, moved: Array, turned: Array) -> None:
+        """Keep a pair, in place of the oldest when there is no room."""
+        free = [slot for slot in range(len(self.moved)) if slot not in self.order]
+        self.newest = free[0] if free else self.order.pop(0)
+        self.moved[self.newest], self.turned[self.newest] = moved, turned
+
+    def clear(self) -> None:
+        """Forget all pairs."""
+        self.order, self.newest = [], None
+
+    def direction(self, gradient: Array) -> Array:
+        """Return minus the inverse Hessian estimate times the gradient."""
+        if self.newest is None:
+            return -gradient
+        new, self.newest = self.newest, None
+        found = products(self.moved, self.turned, new, gradient)
+        self.of_moved_turned[:, new], self.of_moved_turned[new] = found[2], found[3]
+        self.of_turned[:, new] = self.of_turned[new] = found[4]
+        if found[2, new] > FLAT * found[4, new]:
+            self.order.append(new)
+        return self._two_loops(gradient, found[0], found[1])
+
+    def _two_loops(self, gradient: Array, moved_slope: Array, turned_slope: Array) -> Array:
+        curvature = np.diag(self.of_moved_turned)
+        of_moved, of_turned = np.zeros(len(self.moved)), np.zeros(len(self.moved))
+        for i in reversed(self.order):
+            of_turned[i] = -(moved_slope[i] + self.of_moved_turned[i] @ of_turned) / curvature[i]
+        last = self.order[-1] if self.order else None
+        scale = 1.0 if last is None else curvature[last] / self.of_turned[last, last]
+        of_turned *= scale
+        for i in self.order:
+            height = scale * turned_slope[i] + self.of_turned[i] @ of_turned + of_moved @ self.of_moved_turned[:, i]
+            of_moved[i] = -of_turned[i] / scale - height / curvature[i]
+        return combine(self.moved, self.turned, -of_moved, -of_turned, gradient, -scale)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +81,7 @@ class LBFGS(Solver):
     """
 
     tolerance: float = 1e-4
-    memory: int = 6
+    memory: int = 8
     stall: float = 1e-6
 
     requires: ClassVar[frozenset[str]] = frozenset({"smooth"})
@@ -36,9 +90,9 @@ class LBFGS(Solver):
     def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
         """Yield one iterate for each line search."""
         weights = start_weights(objective, start)
-        pairs: deque[tuple[Array, Array, float]] = deque(maxlen=self.memory)
+        pairs = Pairs(self.memory, weights.size)
         value, gradient = objective.value_and_gradient(weights)
-        values = [value]
+        values = deque([value], maxlen=WINDOW + 1)
         stall = min(self.stall, self.tolerance)
         while True:
             steepness = float(gradient @ gradient)
@@ -48,43 +102,25 @@ class LBFGS(Solver):
             yield Iterate(weights, value, bound)
             if steepness == 0.0:
                 return "the gradient is zero"
-            if len(values) > 10 and values[-11] - value <= stall * abs(value):
+            if len(values) > WINDOW and values[0] - value <= stall * abs(value):
                 return f"ten iterations gained less than {stall:g} of the value"
-            direction = _two_loops(gradient, pairs)
+            direction = pairs.direction(gradient)
             slope = float(direction @ gradient)
             if slope >= 0:
                 pairs.clear()
                 direction, slope = -gradient, -steepness
-            step = 1.0 if pairs else min(1.0, 1.0 / np.sqrt(steepness))
+            step = 1.0 if pairs.order else min(1.0, 1.0 / np.sqrt(steepness))
             found = _line_search(objective, weights, value, direction, slope, step)
             if found is None:
-                if not pairs:
+                if not pairs.order:
                     return "no step decreases the objective at the accuracy of the arithmetic"
                 pairs.clear()
                 continue
-            new_weights, new_value, new_gradient = found
-            moved, turned = new_weights - weights, np.subtract(new_gradient, gradient, out=gradient)
-            curvature = float(moved @ turned)
-            if curvature > 1e-12 * float(turned @ turned):
-                pairs.append((moved, turned, curvature))
-            weights, value, gradient = new_weights, new_value, new_gradient
+            new_weights, value, new_gradient = found
+            turned = np.subtract(new_gradient, gradient, out=gradient)
+            pairs.add(np.subtract(new_weights, weights, out=direction), turned)
+            weights, gradient = new_weights, new_gradient
             values.append(value)
-
-
-def _two_loops(gradient: Array, pairs: deque[tuple[Array, Array, float]]) -> Array:
-    """Return minus the inverse Hessian estimate times the gradient."""
-    direction = -gradient
-    shares = []
-    for moved, turned, curvature in reversed(pairs):
-        share = float(moved @ direction) / curvature
-        daxpy(turned, direction, a=-share)
-        shares.append(share)
-    if pairs:
-        _, turned, curvature = pairs[-1]
-        direction *= curvature / float(turned @ turned)
-    for (moved, turned, curvature), share in zip(pairs, reversed(shares), strict=True):
-        daxpy(moved, direction, a=share - float(turned @ direction) / curvature)
-    return direction
 
 
 def _line_search(

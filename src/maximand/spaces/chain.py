@@ -7,7 +7,8 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from maximand.numerics.chain import best_paths, count_parts, ranked_paths, soft_paths
+from maximand.numerics.chain import best_paths, count_parts, soft_paths
+from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.labels import Labels
 from maximand.support import Array, Bools, Ints, Support
