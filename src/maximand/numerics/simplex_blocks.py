@@ -13,25 +13,25 @@ from numba import njit
 from maximand.support import Array, Ints
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nnan", "nsz"})
 def _project(point, out):  # type: ignore[no-untyped-def]
     """Project onto the simplex: drop entries below the threshold of those that remain, until none is.
 
     The threshold is at least the largest entry less one, where it starts.
     """
     k = point.size
-    threshold = point[0]
-    for l in range(1, k):
+    threshold = -np.inf
+    for l in range(k):
         threshold = max(threshold, point[l])
     threshold -= 1.0
-    count = k + 1
+    count = k + 1.0
     while True:
-        total, remaining = 0.0, 0
+        total, remaining = 0.0, 0.0
         for l in range(k):
-            if point[l] > threshold:
-                total += point[l]
-                remaining += 1
-        if remaining == 0 or remaining >= count:  # settled, but for rounding
+            above = point[l] > threshold
+            total += point[l] if above else 0.0
+            remaining += 1.0 if above else 0.0
+        if remaining == 0.0 or remaining >= count:  # settled, but for rounding
             break
         threshold = (total - 1.0) / remaining
         count = remaining
@@ -39,33 +39,35 @@ def _project(point, out):  # type: ignore[no-untyped-def]
         out[l] = max(0.0, point[l] - threshold)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _step(i, scores, costs, mean, share, squared, regularization, violation, point, change):  # type: ignore[no-untyped-def]
-    """Solve block i given its scores; leave the change of mean times -share / regularization; say if there is any."""
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nnan", "nsz"})
+def _step(scores, costs, mean, share, squared, regularization, point, change):  # type: ignore[no-untyped-def]
+    """Solve one block given its scores; return its violation.
+
+    Leaves in `change` that of the mean times -share / regularization; zeros where there is none.
+    """
     k = scores.size
     top, average = -np.inf, 0.0
     for l in range(k):
-        scores[l] += costs[i, l]
+        scores[l] += costs[l]
         top = max(top, scores[l])
-        average += mean[i, l] * scores[l]
-    violation[i] = share[i] * (top - average)
-    if top - average <= 1e-14 * max(1.0, abs(top)) or share[i] == 0.0:
-        return False
-    factor = share[i] / regularization
-    if squared[i] > 0.0:
-        length = 1.0 / (factor * squared[i])
+        average += mean[l] * scores[l]
+    if top - average <= 1e-14 * max(1.0, abs(top)) or share == 0.0:
+        change[:] = 0.0
+        return share * (top - average)
+    factor = share / regularization
+    if squared > 0.0:
+        length = 1.0 / (factor * squared)
         for l in range(k):
-            point[l] = mean[i, l] + (scores[l] - top) * length
+            point[l] = mean[l] + (scores[l] - top) * length
         _project(point, change)
     else:
-        for l in range(k):
-            change[l] = 0.0
+        change[:] = 0.0
         change[np.argmax(scores)] = 1.0
     for l in range(k):
         new = change[l]
-        change[l] = (mean[i, l] - new) * factor
-        mean[i, l] = new
-    return True
+        change[l] = (mean[l] - new) * factor
+        mean[l] = new
+    return share * (top - average)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -97,18 +99,18 @@ def ascend_dense(
         row = matrix[i]
         for l in range(k):
             scores[l] = _dot(by_label[l], row) + (bias[l] if bias.size else 0.0)
-        if _step(i, scores, costs, mean, share, squared, regularization, violation, point, change):
-            for l in range(k):
-                if change[l] != 0.0:
-                    target = by_label[l]
-                    for f in range(n_features):
-                        target[f] += change[l] * row[f]
-            for l in range(bias.size):
-                bias[l] += change[l]
+        violation[i] = _step(scores, costs[i], mean[i], share[i], squared[i], regularization, point, change)
+        for l in range(k):
+            if change[l] != 0.0:
+                target = by_label[l]
+                for f in range(n_features):
+                    target[f] += change[l] * row[f]
+        for l in range(bias.size):
+            bias[l] += change[l]
     weights[:] = by_label.T
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def ascend_sparse(
     examples: Ints,
     indptr: Ints,
@@ -129,14 +131,24 @@ def ascend_sparse(
     for i in examples:
         for l in range(k):
             scores[l] = bias[l] if bias.size else 0.0
-        for j in range(indptr[i], indptr[i + 1]):
-            value, source = data[j], weights[indices[j]]
+        begin, end = indptr[i], indptr[i + 1]
+        whole = end - (end - begin) % 4
+        for j in range(begin, whole, 4):  # four features at a time
+            a, b, c, d = data[j], data[j + 1], data[j + 2], data[j + 3]
+            first, second = weights[indices[j]], weights[indices[j + 1]]
+            third, fourth = weights[indices[j + 2]], weights[indices[j + 3]]
             for l in range(k):
-                scores[l] += value * source[l]
-        if _step(i, scores, costs, mean, share, squared, regularization, violation, point, change):
-            for j in range(indptr[i], indptr[i + 1]):
-                value, target = data[j], weights[indices[j]]
-                for l in range(k):
-                    target[l] += value * change[l]
-            for l in range(bias.size):
-                bias[l] += change[l]
+                scores[l] += (a * first[l] + b * second[l]) + (c * third[l] + d * fourth[l])
+        for j in range(whole, end):
+            a, first = data[j], weights[indices[j]]
+            for l in range(k):
+                scores[l] += a * first[l]
+        violation[i] = _step(scores, costs[i], mean[i], share[i], squared[i], regularization, point, change)
+        if not change.any():
+            continue
+        for j in range(begin, end):
+            value, target = data[j], weights[indices[j]]
+            for l in range(k):
+                target[l] += value * change[l]
+        for l in range(bias.size):
+            bias[l] += change[l]

@@ -87,13 +87,15 @@ class BlockFrankWolfe(Solver):
         if start is not None:
             yield Iterate(start.weights, objective.value(start.weights), None, blocks)
         everyone = np.arange(objective.n_examples)
+        blocks.aim(objective)
+        blocks.forget()
         while True:
             blocks.aim(objective)
-            penalty = objective.penalty(blocks.weights)
-            value = objective.value_of(blocks.weights, penalty, blocks.reward)
+            penalty = objective.penalty(blocks.average)
+            value = objective.value_of(blocks.average, penalty, blocks.reward)
             dual = blocks.dual
-            yield Iterate(blocks.weights.copy(), value, dual, blocks, penalty.guarantee)
-            goal = max(0.2 * (value - dual), 0.7 * self.tolerance * abs(value))
+            yield Iterate(blocks.average.copy(), value, dual, blocks, penalty.guarantee)
+            goal = max(0.2 * (value - dual), 1.3 * self.tolerance * abs(value))
             active = everyone
             for sweep in range(SWEEPS_BETWEEN_MEASURES):
                 blocks.sweep(rng.permutation(active))
