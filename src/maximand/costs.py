@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from maximand.numerics.rows import add_rows
 from maximand.spaces import Labels, OutputSpace, Parts
 from maximand.support import Array
 
@@ -27,6 +28,12 @@ class Cost(ABC):
         """Return v, c with cost = v_i @ psi(y) + c_i, the least over the outputs that agree with the annotation."""
         return self.linear(space, space.encode(annotation))
 
+    def add_to(self, theta: Array, space: OutputSpace, annotation: Any, factor: float) -> Array | float:
+        """Add factor * v to theta and return factor * c, for v, c as `against` gives them."""
+        vector, constant = self.against(space, annotation)
+        theta += factor * vector
+        return factor * constant
+
 
 class LabelCost(Cost):
     """A sum over slots of matrix[true label, label]; a slot whose label is not known costs nothing."""
@@ -45,26 +52,35 @@ class LabelCost(Cost):
 
     def linear(self, space: Any, mean: Array) -> tuple[Array, Array]:
         """Expected cost of every label at every slot."""
-        return self._spread(space, space.nodes(mean) @ self.matrix(space.n_labels))
+        self._check(space)
+        vector = np.zeros(space.n_parts)
+        by_label = space.nodes(mean) @ self.matrix(space.n_labels)
+        space.nodes(vector)[:] = by_label * self._shares(space)[:, None] if self.normalized else by_label
+        return vector, np.zeros(space.n_examples)
 
     def against(self, space: Any, annotation: Labels) -> tuple[Array, Array]:
         """Least cost of every label over the candidates of the slot."""
-        matrix = self.matrix(space.n_labels)
-        by_label = np.zeros((annotation.codes.size, space.n_labels))
-        known = annotation.codes >= 0
-        by_label[known] = matrix[annotation.codes[known]]
-        for row, candidates in enumerate(annotation.candidates):
-            by_label[annotation.codes == -2 - row] = matrix[candidates].min(axis=0)
-        if annotation.weights is not None:
-            by_label *= annotation.weights[:, None]
-        return self._spread(space, by_label)
-
-    def _spread(self, space: Any, by_label: Array) -> tuple[Array, Array]:
-        if self.normalized:
-            by_label = by_label / np.bincount(space.slots)[space.slots][:, None]
         vector = np.zeros(space.n_parts)
-        space.nodes(vector)[:] = by_label
+        self.add_to(vector, space, annotation, 1.0)
         return vector, np.zeros(space.n_examples)
+
+    def add_to(self, theta: Array, space: Any, annotation: Labels, factor: float) -> float:
+        """Add those least costs."""
+        self._check(space)
+        matrix = self.matrix(space.n_labels)
+        ambiguous = [matrix[candidates].min(axis=0) for candidates in reversed(annotation.candidates)]
+        table = np.vstack([matrix, *ambiguous, np.zeros(space.n_labels)])  # negative codes count from the end
+        weights = annotation.weights if annotation.weights is not None else np.empty(0)
+        if self.normalized:
+            weights = self._shares(space) * (weights if weights.size else 1.0)
+        add_rows(table, annotation.codes, weights, factor, space.nodes(theta))
+        return 0.0
+
+    def _shares(self, space: Any) -> Array:
+        return 1.0 / np.bincount(space.slots)[space.slots]
+
+    def _check(self, space: Any) -> None:
+        """Refuse a space in whose parts the cost is not affine."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +104,12 @@ class ZeroOne(Hamming):
         """Return whether the outputs differ."""
         return float(super().__call__(y_true, y) > 0)
 
-    def _spread(self, space: Any, by_label: Array) -> tuple[Array, Array]:
+    def _check(self, space: Any) -> None:
         if space.slots.size != space.n_examples:
             raise ValueError(
                 f"ZeroOne is not affine in the parts of a {type(space).__name__}; use Hamming(), or "
                 "Hamming(normalized=True) to stay between 0 and 1."
             )
-        return super()._spread(space, by_label)
 
 
 @dataclass(frozen=True)

@@ -81,10 +81,8 @@ class Soft:
         """Return value and gradient."""
         constant: Array | float = 0.0
         if self.cost:
-            vector, constant = target.cost_linear
-            augmented = self.cost * vector
-            augmented += theta
-            theta, constant = augmented, self.cost * constant
+            theta = theta.copy()
+            constant = target.cost.add_to(theta, space, target.annotation, self.cost)
         support = self._maximum(space, theta, target)
         return Support(support.value + constant, support.mean, support.guarantee)
 

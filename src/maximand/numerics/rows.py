@@ -71,6 +71,16 @@ def pair_sums(indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: In
 
 
 @njit(cache=True, nogil=True)
+def add_rows(table: Array, chosen: Ints, weights: Array, factor: float, out: Array) -> None:
+    """out[r] += factor * weights[r] * table[chosen[r]]; empty weights are ones."""
+    for r in range(chosen.size):
+        row, target = table[chosen[r]], out[r]
+        scale = factor * weights[r] if weights.size else factor
+        for l in range(target.size):
+            target[l] += scale * row[l]
+
+
+@njit(cache=True, nogil=True)
 def seen_pairs(indptr: Ints, indices: Ints, allowed: Bools, n_features: int, crowded: float) -> tuple[Ints, Ints, Ints]:
     """List the (feature, label) pairs that occur: feature in a row, label allowed in it, not all labels allowed.
 
