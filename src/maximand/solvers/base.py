@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from maximand.objective import Objective
+from maximand.solvers.snapshots import restore
 from maximand.support import Array, Guarantee
 
 
@@ -18,13 +19,12 @@ from maximand.support import Array, Guarantee
 class Iterate:
     """Where a solver stands: weights, the objective there, and a lower bound on the minimum where there is one.
 
-    `state` is what the solver needs to go on from here; `guarantee` is that of the oracles asked so far.
+    `guarantee` is that of the oracles asked so far.
     """
 
     weights: Array
     value: float
     bound: float | None = None
-    state: Any = None
     guarantee: Guarantee = Guarantee.EXACT
 
 
@@ -64,15 +64,47 @@ class Result:
 
 
 ROUNDING = 1e-12  # a gap below this is zero, whatever the value
-Callback = Callable[[Record, Array], bool | None]
+
+
+@dataclass
+class Run:
+    """A run under way: what the solver holds, the best iterate and the best bound so far, and the history.
+
+    Its `saved` attributes are all it takes to go on from here, bit by bit as if nothing had happened.
+    """
+
+    state: Any
+    weights: Array = field(default_factory=lambda: np.empty(0))
+    value: float = np.inf
+    bound: float = -np.inf
+    guarantee: Guarantee = Guarantee.EXACT
+    history: list[Record] = field(default_factory=list)
+
+    saved: ClassVar[tuple[str, ...]] = ("state", "weights", "value", "bound", "guarantee", "history")
+
+    @property
+    def gap(self) -> float | None:
+        """The distance between the best value and the best bound."""
+        return max(0.0, self.value - self.bound) if self.bound > -np.inf else None
+
+    def take(self, iterate: Iterate, keep_last: bool) -> None:
+        """Note an iterate."""
+        self.guarantee = self.guarantee & iterate.guarantee
+        if iterate.value < self.value or keep_last or not self.weights.size:
+            self.weights, self.value = iterate.weights, iterate.value
+        if iterate.bound is not None:
+            self.bound = max(self.bound, iterate.bound)
+
+
+Callback = Callable[[Record, Run], bool | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Solver(ABC):
     """Minimises an objective until the gap is at most tolerance * value, or a limit is met.
 
-    A callback gets each record with the best weights so far and stops the run by returning True. Ctrl-C stops it too;
-    both keep the best weights.
+    A callback gets each record with the run so far and stops it by returning True. Ctrl-C stops it too; both keep
+    the best weights.
     """
 
     tolerance: float = 1e-3
@@ -84,8 +116,19 @@ class Solver(ABC):
     keeps_last: ClassVar[bool] = False
 
     @abstractmethod
-    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
-        """Yield iterates; return in words why there are no more. A solver without gaps ends by itself."""
+    def begin(self, objective: Objective, start: Result | None) -> Any:
+        """Return what the solver holds before its first iterate: its state.
+
+        All that must survive an interruption is in the attributes that the state lists as `saved`; `begun` is among
+        them and says whether there was an iterate yet.
+        """
+
+    @abstractmethod
+    def iterate(self, objective: Objective, state: Any) -> Generator[Iterate, None, str]:
+        """Yield iterates; return in words why there are no more. A solver without gaps ends by itself.
+
+        A state that has begun goes on right after the iterate that it was last saved at.
+        """
 
     def check(self, objective: Objective) -> None:
         """Refuse an objective that this solver cannot minimise."""
@@ -96,55 +139,51 @@ class Solver(ABC):
                     f"{'' if objective.full else ' on partial annotations'}; use {self.instead}."
                 )
 
-    def minimize(self, objective: Objective, start: Result | None = None, callback: Callback | None = None) -> Result:
-        """Minimise the objective, from `start` where given."""
+    def minimize(
+        self,
+        objective: Objective,
+        start: Result | None = None,
+        callback: Callback | None = None,
+        resume: Mapping[str, Any] | None = None,
+    ) -> Result:
+        """Minimise the objective, from `start` where given; or go on with a run, given its snapshot."""
         self.check(objective)
         with objective.engine.session():
-            return self._run(objective, start, callback)
+            run = Run(self.begin(objective, start))
+            if resume is not None:
+                restore(run, resume)
+            return self._go_on(objective, run, callback)
 
-    def _run(self, objective: Objective, start: Result | None, callback: Callback | None) -> Result:
-        began, calls = time.perf_counter(), objective.lanes.calls
-        history: list[Record] = []
-        best: Iterate | None = None
-        latest: Iterate | None = None
-        bound, guarantee = -np.inf, Guarantee.EXACT
+    def _go_on(self, objective: Objective, run: Run, callback: Callback | None) -> Result:
+        last = run.history[-1] if run.history else Record(0, 0.0, 0, np.inf, None)
+        began, calls = time.perf_counter() - last.seconds, objective.lanes.calls - last.oracle_calls
         reason, converged = "", False
-        run = self.iterate(objective, start)
+        iterates = self.iterate(objective, run.state)
         try:
             while not reason:
                 try:
-                    latest = next(run)
+                    run.take(next(iterates), self.keeps_last)
                 except StopIteration as end:
                     reason, converged = end.value, True
                     break
-                guarantee = guarantee & latest.guarantee
-                if best is None or latest.value < best.value or self.keeps_last:
-                    best = latest
-                if latest.bound is not None:
-                    bound = max(bound, latest.bound)
-                gap = max(0.0, best.value - bound) if bound > -np.inf else None
-                seconds = time.perf_counter() - began
-                record = Record(len(history) + 1, seconds, objective.lanes.calls - calls, best.value, gap)
-                history.append(record)
-                if gap is not None and gap <= max(self.tolerance * abs(best.value), ROUNDING):
-                    reason, converged = (
-                        f"the gap fell to the tolerance, {self.tolerance:g} of the value",
-                        True,
-                    )
-                elif callback is not None and callback(record, best.weights):
+                gap, seconds = run.gap, time.perf_counter() - began
+                record = Record(len(run.history) + 1, seconds, objective.lanes.calls - calls, run.value, gap)
+                run.history.append(record)
+                if gap is not None and gap <= max(self.tolerance * abs(run.value), ROUNDING):
+                    reason, converged = f"the gap fell to the tolerance, {self.tolerance:g} of the value", True
+                elif callback is not None and callback(record, run):
                     reason = "the callback asked to stop"
-                elif len(history) >= self.max_iterations:
+                elif record.iteration >= self.max_iterations:
                     reason = f"max_iterations={self.max_iterations} was reached"
                 elif seconds >= self.max_seconds:
                     reason = f"max_seconds={self.max_seconds:g} was reached"
         except KeyboardInterrupt:
-            if best is None:
+            if not run.history:
                 raise
             reason = "interrupted by the user; these are the best weights so far"
-        assert best is not None and latest is not None
-        gap = max(0.0, best.value - bound) if bound > -np.inf else None
-        certified = gap is not None and objective.convex and guarantee.bounds_from_above
-        return Result(best.weights, best.value, gap, certified, converged, reason, history, latest.state)
+        gap = run.gap
+        certified = gap is not None and objective.convex and run.guarantee.bounds_from_above
+        return Result(run.weights, run.value, gap, certified, converged, reason, run.history, run.state)
 
 
 def start_weights(objective: Objective, start: Result | None) -> Array:
@@ -152,14 +191,14 @@ def start_weights(objective: Objective, start: Result | None) -> Array:
     return np.zeros(objective.n_weights) if start is None else start.weights.copy()
 
 
-State = TypeVar("State")
+Held = TypeVar("Held")
 
 
-def resumable(objective: Objective, start: Result | None, kind: type[State]) -> State | None:
-    """Return the state of an earlier run when it holds planes of the same penalty on the same data."""
-    state = None if start is None else start.state
-    if isinstance(state, kind) and getattr(state, "origin", None) == origin(objective):
-        return state
+def recycled(objective: Objective, start: Result | None, name: str, kind: type[Held]) -> Held | None:
+    """Return the planes held under a name by an earlier run, if they are of the same penalty on the same data."""
+    held = getattr(getattr(start, "state", None), name, None)
+    if isinstance(held, kind) and getattr(held, "origin", None) == origin(objective):
+        return held
     return None
 
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from maximand.objective import Objective
-from maximand.solvers.base import Iterate, Result, Solver, resumable
-from maximand.solvers.simplex_blocks import SimplexBlocks
-from maximand.solvers.working_sets import WorkingSets, above
+from maximand.solvers.base import Iterate, Result, Solver
+from maximand.solvers.simplex_blocks import ExactAscent, SimplexBlocks
+from maximand.solvers.working_sets import Ascent, above
 from maximand.support import Array, Ints
 
 NEGLIGIBLE = 0.05  # sweeps leave out blocks whose part in the gap is below this share of the average
@@ -43,68 +43,77 @@ class BlockFrankWolfe(Solver):
     requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
     instead: ClassVar[str] = "LBFGS() for smooth losses, CCCP(inner=BlockFrankWolfe()) for those that are not convex"
 
-    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
-        """Yield the weights after each epoch."""
-        rng = np.random.default_rng(self.random_state)
+    def begin(self, objective: Objective, start: Result | None) -> Ascent | ExactAscent:
+        """Return the planes of an earlier run, where they fit."""
         if SimplexBlocks.fit(objective):
-            return (yield from self._exact_blocks(objective, start, rng))
-        n = objective.n_examples
-        everyone = np.arange(n)
+            return ExactAscent(objective, start, self.random_state)
+        return Ascent(objective, start, self.patience, self.random_state)
+
+    def iterate(self, objective: Objective, state: Ascent | ExactAscent) -> Generator[Iterate, None, str]:
+        """Yield the weights after each epoch."""
+        sets = state.blocks if isinstance(state, ExactAscent) else state.sets
+        if state.start is not None and not state.begun:
+            state.begun = True
+            yield Iterate(state.start, objective.value(state.start), None, sets.guarantee)
+            state.start = None
+        if isinstance(state, ExactAscent):
+            return (yield from self._exact_blocks(objective, state))
+        return (yield from self._epochs(objective, state))
+
+    def _epochs(self, objective: Objective, state: Ascent) -> Generator[Iterate, None, str]:
+        sets, n = state.sets, objective.n_examples
         batch_size = self.batch_size or max(1, min(512, n // 2))
-        sets = WorkingSets.resumed(objective, start, self.patience)
-        if start is not None:
-            yield Iterate(start.weights, objective.value(start.weights), None, sets, sets.guarantee)
-        gaps = np.full(n, np.inf)
-        average = sets.weights.copy()
-        epoch = 0
         while True:
-            known = sets.heights(everyone)
-            planes = objective.planes(sets.weights, above=above(known))
-            if sets.count:
-                value = sets.value(np.maximum(planes.values, known))
-                gaps = np.maximum(planes.values - sets.averages(), 0.0) * sets.share
-                best = sets.weights.copy()
-                if self.averaging and epoch > 1:
-                    averaged = objective.value(average)
-                    if averaged < value:
-                        best, value = average.copy(), averaged
-                yield Iterate(best, value, sets.dual, sets, sets.guarantee)
-            sets.add(planes, planes.rows)
-            sets.settle(self.inner * float(gaps.sum()), self.cache_sweeps, rng)
-            for batch in self._draw(gaps, batch_size, rng):
+            if not state.settling:
+                known = sets.heights(np.arange(n))
+                planes = objective.planes(sets.weights, above=above(known))
+                measured = sets.count > 0
+                if measured:
+                    value, dual = sets.value(np.maximum(planes.values, known)), sets.dual
+                    state.gaps = np.maximum(planes.values - sets.averages(), 0.0) * sets.share
+                    best = sets.weights.copy()
+                    if self.averaging and state.epoch > 1:
+                        averaged = objective.value(state.average)
+                        if averaged < value:
+                            best, value = state.average.copy(), averaged
+                sets.add(planes, planes.rows)
+                state.settling = True
+                if measured:
+                    state.begun = True
+                    yield Iterate(best, value, dual, sets.guarantee)
+            sets.settle(self.inner * float(state.gaps.sum()), self.cache_sweeps, state.rng)
+            for batch in self._draw(state.gaps, batch_size, state.rng):
                 known = sets.heights(batch)
                 planes = objective.planes(sets.weights, batch, above=above(known))
                 sets.add(planes, batch[planes.rows])
                 sets.sweep(batch)
-            epoch += 1
-            average += 2.0 / (epoch + 1.0) * (sets.weights - average)
+            state.epoch += 1
+            state.average += 2.0 / (state.epoch + 1.0) * (sets.weights - state.average)
+            state.settling = False
 
-    def _exact_blocks(
-        self, objective: Objective, start: Result | None, rng: np.random.Generator
-    ) -> Generator[Iterate, None, str]:
+    def _exact_blocks(self, objective: Objective, state: ExactAscent) -> Generator[Iterate, None, str]:
         """Yield the weights whenever the gap as seen by the sweeps has fallen far enough to measure it again."""
-        blocks = resumable(objective, start, SimplexBlocks) or SimplexBlocks(objective)
-        if start is not None:
-            yield Iterate(start.weights, objective.value(start.weights), None, blocks)
-        everyone = np.arange(objective.n_examples)
-        blocks.aim(objective)
-        blocks.forget()
+        blocks, everyone = state.blocks, np.arange(objective.n_examples)
         while True:
-            blocks.aim(objective)
-            penalty = objective.penalty(blocks.average)
-            value = objective.value_of(blocks.average, penalty, blocks.reward)
-            dual = blocks.dual
-            yield Iterate(blocks.average.copy(), value, dual, blocks, penalty.guarantee)
-            goal = max(0.2 * (value - dual), 1.3 * self.tolerance * abs(value))
+            if not state.settling:
+                blocks.aim(objective)
+                penalty = objective.penalty(blocks.average)
+                value = objective.value_of(blocks.average, penalty, blocks.reward)
+                dual = blocks.dual
+                blocks.guarantee = blocks.guarantee & penalty.guarantee
+                state.goal = max(0.2 * (value - dual), 1.3 * self.tolerance * abs(value))
+                state.settling = state.begun = True
+                yield Iterate(blocks.average.copy(), value, dual, blocks.guarantee)
             active = everyone
             for sweep in range(SWEEPS_BETWEEN_MEASURES):
-                blocks.sweep(rng.permutation(active))
+                blocks.sweep(state.rng.permutation(active))
                 remaining = float(blocks.violation[active].sum())
-                if active.size == everyone.size and remaining <= goal:
+                if active.size == everyone.size and remaining <= state.goal:
                     break
-                every = sweep % 10 == 9 or remaining <= goal
+                every = sweep % 10 == 9 or remaining <= state.goal
                 threshold = NEGLIGIBLE * remaining / active.size
                 active = everyone if every else np.flatnonzero(blocks.violation > threshold)
+            state.settling = False
 
     def _draw(self, gaps: Array, batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """Return batches of distinct examples, one epoch of them, likelier where the gap is larger."""

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.lbfgs import LBFGS
 from maximand.solvers.subgradient import Perceptron
+from maximand.support import Array, Plane
+
+
+class Rounds:
+    """Where the procedure stands; `held` is what the inner solver held at the end of the last round."""
+
+    saved = ("begun", "weights", "value", "at_annotation", "precision", "gain", "n_rounds", "held")
+
+    def __init__(self, weights: Array, at_annotation: bool, inner: Solver, held: Any):
+        self.begun = False
+        self.weights, self.value = weights, np.inf
+        self.at_annotation = at_annotation  # whether the next round freezes the reward there
+        self.inner, self.held = inner, held
+        self.precision, self.gain, self.n_rounds = inner.tolerance, np.inf, 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,33 +47,41 @@ class CCCP(Solver):
     rate: float = 0.3
     max_iterations: int = 100
 
-    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
+    def begin(self, objective: Objective, start: Result | None) -> Rounds:
+        """Return the state before the first round."""
+        convex = replace(objective, frozen=Plane(np.zeros(objective.n_weights), 0.0))
+        inner = self.inner or automatic(convex, tolerance=self.tolerance)
+        return Rounds(start_weights(objective, start), start is None, inner, inner.begin(convex, None))
+
+    def iterate(self, objective: Objective, state: Rounds) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""
-        easier = objective.rewarding_annotation()
-        if start is None and not objective.full and easier.loss != objective.loss:
-            start = self.minimize(easier)
-        weights = start_weights(objective, start)
-        value = objective.value(weights)
-        yield Iterate(weights, value)
-        surrogate = objective.annotated() if start is None else objective.linearized(weights)
-        inner = self.inner or automatic(surrogate, tolerance=self.tolerance)
-        precision = max(self.coarse, inner.tolerance) if self.adaptive else inner.tolerance
-        result = Result(weights, value, None, False, False, "")
+        inner = state.inner
+        if not state.begun:
+            easier = objective.rewarding_annotation()
+            if state.at_annotation and not objective.full and easier.loss != objective.loss:
+                state.weights, state.at_annotation = self.minimize(easier).weights, False
+            state.value = objective.value(state.weights)
+            state.precision = max(self.coarse, inner.tolerance) if self.adaptive else inner.tolerance
+            state.begun = True
+            yield Iterate(state.weights, state.value)
         while True:
-            began_with = result if self.recycle else Result(weights, value, None, False, False, "")
-            solver = replace(inner, tolerance=precision)
-            result = solver.minimize(surrogate, start=began_with)  # lines 6-12
-            new_value = objective.value(result.weights)
-            gain = value - new_value
-            if gain > 0:
-                weights, value = result.weights, new_value
-            result = replace(result, weights=weights)
-            yield Iterate(weights, value)
-            finest = precision <= inner.tolerance
-            if gain <= self.tolerance * abs(value) and finest:  # line 15
+            finest = state.precision <= inner.tolerance
+            if state.n_rounds and state.gain <= self.tolerance * abs(state.value) and finest:  # line 15
                 return f"a round gained at most {self.tolerance:g} of the value"
-            precision = max(precision * self.rate, inner.tolerance)  # line 5
-            surrogate = objective.linearized(weights)  # line 4
+            if state.n_rounds:
+                state.precision = max(state.precision * self.rate, inner.tolerance)  # line 5
+            surrogate = objective.annotated() if state.at_annotation else objective.linearized(state.weights)  # line 4
+            start = Result(
+                state.weights, state.value, None, False, False, "", state=state.held if self.recycle else None
+            )
+            result = replace(inner, tolerance=state.precision).minimize(surrogate, start=start)  # lines 6-12
+            state.held, state.at_annotation = result.state, False
+            value = objective.value(result.weights)
+            state.gain = state.value - value
+            if state.gain > 0:
+                state.weights, state.value = result.weights, value
+            state.n_rounds += 1
+            yield Iterate(state.weights, state.value)
 
 
 def automatic(objective: Objective, **settings: float) -> Solver:

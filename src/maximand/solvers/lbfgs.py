@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -34,6 +33,8 @@ class Pairs:
         self.of_turned = np.zeros((memory, memory))
         self.order: list[int] = []  # slots in use, oldest first
         self.newest: int | None = None  # the slot whose products are not known yet
+
+    saved = ("moved", "turned", "of_moved_turned", "of_turned", "order", "newest")
 
     def add(self, moved: Array, turned: Array) -> None:
         """Keep a pair, in place of the oldest when there is no room."""
@@ -71,6 +72,23 @@ class Pairs:
         return combine(self.moved, self.turned, -of_moved, -of_turned, gradient, -scale)
 
 
+class Descent:
+    """Where a descent stands."""
+
+    saved = ("begun", "weights", "value", "gradient", "values", "pairs")
+
+    def __init__(self, weights: Array, pairs: Pairs):
+        self.begun = False
+        self.weights, self.pairs = weights, pairs
+        self.value, self.gradient = np.inf, np.empty(0)
+        self.values: list[float] = []  # the last ones, oldest first
+
+    def move(self, weights: Array, value: float, gradient: Array) -> None:
+        """Go to other weights."""
+        self.weights, self.value, self.gradient = weights, value, gradient
+        self.values = [*self.values[-WINDOW:], value]
+
+
 @dataclass(frozen=True, kw_only=True)
 class LBFGS(Solver):
     """L-BFGS with a weak Wolfe line search.
@@ -87,22 +105,29 @@ class LBFGS(Solver):
     requires: ClassVar[frozenset[str]] = frozenset({"smooth"})
     instead: ClassVar[str] = "OneSlack() (CCCP() where it is not convex), or loss crf"
 
-    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
+    def begin(self, objective: Objective, start: Result | None) -> Descent:
+        """Return the start of a descent."""
+        return Descent(start_weights(objective, start), Pairs(self.memory, objective.n_weights))
+
+    def iterate(self, objective: Objective, state: Descent) -> Generator[Iterate, None, str]:
         """Yield one iterate for each line search."""
-        weights = start_weights(objective, start)
-        pairs = Pairs(self.memory, weights.size)
-        value, gradient = objective.value_and_gradient(weights)
-        values = deque([value], maxlen=WINDOW + 1)
+        pairs, fresh = state.pairs, not state.begun
+        if fresh:
+            state.move(state.weights, *objective.value_and_gradient(state.weights))
         stall = min(self.stall, self.tolerance)
         while True:
+            value, gradient = state.value, state.gradient
             steepness = float(gradient @ gradient)
             bound = None
             if objective.convex and objective.regularization > 0:
                 bound = value - steepness / (2.0 * objective.regularization)
-            yield Iterate(weights, value, bound)
+            if fresh:
+                state.begun = True
+                yield Iterate(state.weights, value, bound)
+            fresh = True
             if steepness == 0.0:
                 return "the gradient is zero"
-            if len(values) > WINDOW and values[0] - value <= stall * abs(value):
+            if len(state.values) > WINDOW and state.values[0] - value <= stall * abs(value):
                 return f"ten iterations gained less than {stall:g} of the value"
             direction = pairs.direction(gradient)
             slope = float(direction @ gradient)
@@ -110,17 +135,16 @@ class LBFGS(Solver):
                 pairs.clear()
                 direction, slope = -gradient, -steepness
             step = 1.0 if pairs.order else min(1.0, 1.0 / np.sqrt(steepness))
-            found = _line_search(objective, weights, value, direction, slope, step)
+            found = _line_search(objective, state.weights, value, direction, slope, step)
             if found is None:
                 if not pairs.order:
                     return "no step decreases the objective at the accuracy of the arithmetic"
                 pairs.clear()
                 continue
-            new_weights, value, new_gradient = found
+            weights, value, new_gradient = found
             turned = np.subtract(new_gradient, gradient, out=gradient)
-            pairs.add(np.subtract(new_weights, weights, out=direction), turned)
-            weights, gradient = new_weights, new_gradient
-            values.append(value)
+            pairs.add(np.subtract(weights, state.weights, out=direction), turned)
+            state.move(weights, value, new_gradient)
 
 
 def _line_search(

@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver
-from maximand.solvers.working_sets import WorkingSets, above
+from maximand.solvers.working_sets import Ascent, above
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,19 +30,28 @@ class NSlack(Solver):
     requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
     instead: ClassVar[str] = "LBFGS() for smooth losses, CCCP(inner=NSlack()) for those that are not convex"
 
-    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
+    def begin(self, objective: Objective, start: Result | None) -> Ascent:
+        """Return the working sets of an earlier run, where they fit."""
+        return Ascent(objective, start, self.patience, self.random_state)
+
+    def iterate(self, objective: Objective, state: Ascent) -> Generator[Iterate, None, str]:
         """Yield the weights of the dual solution after each round."""
-        rng = np.random.default_rng(self.random_state)
-        sets = WorkingSets.resumed(objective, start, self.patience)
-        if start is not None:
-            yield Iterate(start.weights, objective.value(start.weights), None, sets, sets.guarantee)
+        sets = state.sets
+        if state.start is not None and not state.begun:
+            state.begun = True
+            yield Iterate(state.start, objective.value(state.start), None, sets.guarantee)
+            state.start = None
         while True:
-            known = sets.heights(np.arange(objective.n_examples))
-            planes = objective.planes(sets.weights, above=above(known))
-            value = sets.value(np.maximum(planes.values, known))
-            dual = sets.dual if sets.count else None
-            sets.add(planes, planes.rows)
-            if dual is not None:
-                yield Iterate(sets.weights.copy(), value, dual, sets, sets.guarantee)
-            gap = np.inf if dual is None else value - dual
-            sets.settle(self.inner * gap, self.max_sweeps, rng)
+            if not state.settling:
+                known = sets.heights(np.arange(objective.n_examples))
+                planes = objective.planes(sets.weights, above=above(known))
+                value = sets.value(np.maximum(planes.values, known))
+                dual = sets.dual if sets.count else None
+                sets.add(planes, planes.rows)
+                state.gap = np.inf if dual is None else value - dual
+                state.settling = True
+                if dual is not None:
+                    state.begun = True
+                    yield Iterate(sets.weights.copy(), value, dual, sets.guarantee)
+            sets.settle(self.inner * state.gap, self.max_sweeps, state.rng)
+            state.settling = False

@@ -10,12 +10,14 @@ import numpy as np
 
 from maximand.numerics.simplex_qp import maximize_on_simplex
 from maximand.objective import Objective
-from maximand.solvers.base import Iterate, Result, Solver, origin, resumable, start_weights
+from maximand.solvers.base import Iterate, Result, Solver, origin, recycled, start_weights
 from maximand.support import Array, Guarantee, Plane
 
 
 class Bundle:
     """Planes that bound the penalty from below, their Gram matrix, and how long each has been idle."""
+
+    saved = ("slopes", "offsets", "gram", "idle", "guarantee", "count")
 
     def __init__(self, objective: Objective) -> None:
         self.origin = origin(objective)
@@ -71,6 +73,17 @@ class Bundle:
             self.count = m
 
 
+class Search:
+    """The planes so far, the best weights and what the last program proposed."""
+
+    saved = ("begun", "bundle", "best", "value", "proposal")
+
+    def __init__(self, bundle: Bundle, best: Array):
+        self.begun = False
+        self.bundle, self.best, self.value = bundle, best, np.inf
+        self.proposal = np.empty(0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class OneSlack(Solver):
     """Cutting planes on the mean penalty (BMRM), with a line search in the manner of OCAS.
@@ -85,19 +98,27 @@ class OneSlack(Solver):
     requires: ClassVar[frozenset[str]] = frozenset({"convex"})
     instead: ClassVar[str] = "CCCP(inner=OneSlack())"
 
-    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
+    def begin(self, objective: Objective, start: Result | None) -> Search:
+        """Return a search with the planes of an earlier run, where they fit."""
+        bundle = recycled(objective, start, "bundle", Bundle) or Bundle(objective)
+        return Search(bundle, start_weights(objective, start))
+
+    def iterate(self, objective: Objective, state: Search) -> Generator[Iterate, None, str]:
         """Yield the best weights and the bound after each program."""
-        reward = objective.reward(np.zeros(0))
-        bundle = resumable(objective, start, Bundle) or Bundle(objective)
-        best = start_weights(objective, start)
-        plane = objective.penalty(best)
-        bundle.add(plane)
-        value = objective.value_of(best, plane, reward)
+        reward, bundle = objective.reward(np.zeros(0)), state.bundle
+        fresh = not state.begun
+        if fresh:
+            plane = objective.penalty(state.best)
+            bundle.add(plane)
+            state.value = objective.value_of(state.best, plane, reward)
         while True:
-            proposal, bound = bundle.minimize(objective.regularization, reward)
-            yield Iterate(best, value, bound, bundle, bundle.guarantee)
+            if fresh:
+                state.proposal, bound = bundle.minimize(objective.regularization, reward)
+                state.begun = True
+                yield Iterate(state.best, state.value, bound, bundle.guarantee)
+            fresh = True
             bundle.drop_idle(self.patience)
-            anchor = best
+            anchor, proposal = state.best, state.proposal
             for step in (1.0, None):
                 if step is None:
                     step = _model_minimum(bundle, objective.regularization, reward, anchor, proposal - anchor)
@@ -107,8 +128,8 @@ class OneSlack(Solver):
                 plane = objective.penalty(trial)
                 bundle.add(plane)
                 trial_value = objective.value_of(trial, plane, reward)
-                if trial_value < value:
-                    best, value = trial, trial_value
+                if trial_value < state.value:
+                    state.best, state.value = trial, trial_value
 
 
 def _model_minimum(bundle: Bundle, regularization: float, reward: Plane, anchor: Array, move: Array) -> float:

@@ -10,9 +10,9 @@ from maximand.features import PerLabel
 from maximand.numerics import simplex_blocks as kernels
 from maximand.objective import Objective
 from maximand.oracles import Over, Soft
-from maximand.solvers.base import origin
+from maximand.solvers.base import Result, origin, recycled
 from maximand.spaces import Choice
-from maximand.support import Array, Ints
+from maximand.support import Array, Guarantee, Ints
 
 RECENT = 0.15  # the share of the last sweep in the average of the weights
 
@@ -23,6 +23,8 @@ class SimplexBlocks:
     `average` is a moving average of the weights after each sweep: single steps make the weights rattle around the
     minimum, and the objective is several times closer to it at their average.
     """
+
+    saved = ("mean", "violation", "weights", "average", "n_averaged", "guarantee")
 
     @staticmethod
     def fit(objective: Objective) -> bool:
@@ -53,6 +55,7 @@ class SimplexBlocks:
         allowed = batch.annotation.allowed_nodes
         self.mean = allowed / allowed.sum(axis=1, keepdims=True)
         self.violation = np.zeros(batch.n_examples)
+        self.guarantee = Guarantee.EXACT
         self.aim(objective)
         self.forget()
 
@@ -89,3 +92,18 @@ class SimplexBlocks:
             kernels.ascend_dense(examples, self.inputs.matrix, *tail)
         self.n_averaged += 1
         self.average += max(RECENT, 2.0 / (self.n_averaged + 1)) * (self.weights - self.average)
+
+
+class ExactAscent:
+    """Where a dual ascent by exact blocks stands."""
+
+    saved = ("begun", "blocks", "rng", "start", "settling", "goal")
+
+    def __init__(self, objective: Objective, start: Result | None, random_state: int):
+        self.begun = False
+        self.blocks = recycled(objective, start, "blocks", SimplexBlocks) or SimplexBlocks(objective)
+        self.blocks.aim(objective)
+        self.blocks.forget()
+        self.rng = np.random.default_rng(random_state)
+        self.start = None if start is None else start.weights  # to be tried first
+        self.settling, self.goal = False, np.inf  # whether the gap was measured, and what it should fall to

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from copy import copy
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
@@ -14,7 +15,12 @@ from maximand.support import Array
 
 
 class Steps(Protocol):
-    """Chooses step lengths; `begin` is called once, `epoch` with the value after each epoch."""
+    """Chooses step lengths; `begin` is called once, `epoch` with the value after each epoch.
+
+    `saved` names the attributes that change during a run.
+    """
+
+    saved: ClassVar[tuple[str, ...]]
 
     def begin(self, objective: Objective, steps_per_epoch: int, value: float) -> None:
         """Start a run."""
@@ -38,26 +44,31 @@ class Decreasing:
 
     scale: float = 1.0
 
+    saved: ClassVar[tuple[str, ...]] = ("rate", "time", "values")
+
+    def __post_init__(self) -> None:
+        self.rate, self.time = 0.0, 0
+        self.values: list[float] = []
+
     def begin(self, objective: Objective, steps_per_epoch: int, value: float) -> None:
         """Start a run."""
-        self._rate = self.scale / max(objective.regularization, 1e-12)
-        self._time = steps_per_epoch
-        self._values: list[float] = []
+        self.rate = self.scale / max(objective.regularization, 1e-12)
+        self.time, self.values = steps_per_epoch, []
 
     def epoch(self, value: float) -> None:
         """Take note of the value."""
-        self._values.append(value)
+        self.values.append(value)
 
     def length(self, value: float, gradient: Array) -> float:
         """Return the next step length."""
-        self._time += 1
-        return self._rate / self._time
+        self.time += 1
+        return self.rate / self.time
 
     def finished(self, tolerance: float) -> bool:
         """Whether the last ten epochs gained less than the tolerance."""
-        if len(self._values) < 20:
+        if len(self.values) < 20:
             return False
-        earlier, later = min(self._values[-20:-10]), min(self._values[-10:])
+        earlier, later = min(self.values[-20:-10]), min(self.values[-10:])
         return earlier - later <= tolerance * abs(later)
 
 
@@ -72,28 +83,44 @@ class Polyak:
     hope: float = 0.5
     trials: int = 20
 
+    saved: ClassVar[tuple[str, ...]] = ("best", "gain", "failures")
+
+    def __post_init__(self) -> None:
+        self.best, self.gain, self.failures = np.inf, np.inf, 0
+
     def begin(self, objective: Objective, steps_per_epoch: int, value: float) -> None:
         """Start a run."""
-        self._best, self._gain, self._failures = value, self.hope * abs(value), 0
+        self.best, self.gain, self.failures = value, self.hope * abs(value), 0
 
     def epoch(self, value: float) -> None:
         """Raise or lower the hoped-for gain."""
-        if value < self._best - 0.5 * self._gain:
-            self._gain, self._failures = 1.5 * self._gain, 0
+        if value < self.best - 0.5 * self.gain:
+            self.gain, self.failures = 1.5 * self.gain, 0
         else:
-            self._failures += 1
-            if self._failures >= self.trials:
-                self._gain, self._failures = 0.5 * self._gain, 0
-        self._best = min(self._best, value)
+            self.failures += 1
+            if self.failures >= self.trials:
+                self.gain, self.failures = 0.5 * self.gain, 0
+        self.best = min(self.best, value)
 
     def length(self, value: float, gradient: Array) -> float:
         """Return the next step length."""
         squared = float(gradient @ gradient)
-        return max(0.0, value - (self._best - self._gain)) / squared if squared > 0 else 0.0
+        return max(0.0, value - (self.best - self.gain)) / squared if squared > 0 else 0.0
 
     def finished(self, tolerance: float) -> bool:
         """Whether the hoped-for gain is within the tolerance."""
-        return self._gain <= tolerance * abs(self._best)
+        return self.gain <= tolerance * abs(self.best)
+
+
+class Walk:
+    """Where a walk stands; `time` counts its steps."""
+
+    saved = ("begun", "weights", "average", "time", "steps", "rng")
+
+    def __init__(self, weights: Array, steps: Steps, rng: np.random.Generator):
+        self.begun = False
+        self.weights, self.average, self.time = weights, weights.copy(), 0
+        self.steps, self.rng = steps, rng
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,33 +137,36 @@ class Subgradient(Solver):
     averaging: bool = True
     random_state: int = 0
 
-    def iterate(self, objective: Objective, start: Result | None) -> Generator[Iterate, None, str]:
+    def begin(self, objective: Objective, start: Result | None) -> Walk:
+        """Return the start of a walk, with a step rule of its own."""
+        return Walk(start_weights(objective, start), copy(self.steps), np.random.default_rng(self.random_state))
+
+    def iterate(self, objective: Objective, state: Walk) -> Generator[Iterate, None, str]:
         """Yield the weights after each epoch."""
-        rng = np.random.default_rng(self.random_state)
         n = objective.n_examples
         size = min(self.batch_size or n, n)
-        share = objective.batch.weight
-        weights = start_weights(objective, start)
-        average, time = weights.copy(), 0
-        value = objective.value(weights)
-        self.steps.begin(objective, -(-n // size), value)
-        yield Iterate(weights.copy(), value)
+        share, weights, average, steps = objective.batch.weight, state.weights, state.average, state.steps
+        if not state.begun:
+            value = objective.value(weights)
+            steps.begin(objective, -(-n // size), value)
+            state.begun = True
+            yield Iterate(weights.copy(), value)
         while True:
-            order = rng.permutation(n) if share.min() == share.max() else rng.choice(n, n, p=share)
+            if state.time and steps.finished(self.tolerance):
+                return f"the step rule expects no more than {self.tolerance:g} of the value from further epochs"
+            order = state.rng.permutation(n) if share.min() == share.max() else state.rng.choice(n, n, p=share)
             for first in range(0, n, size):
                 if size == n:
                     value, gradient = objective.value_and_gradient(weights)
                 else:
                     value, gradient = objective.sampled_gradient(weights, order[first : first + size])
-                weights -= self.steps.length(value, gradient) * gradient
-                average += 2.0 / (time + 2.0) * (weights - average)
-                time += 1
+                weights -= steps.length(value, gradient) * gradient
+                average += 2.0 / (state.time + 2.0) * (weights - average)
+                state.time += 1
             chosen = average if self.averaging else weights
             value = objective.value(chosen)
-            self.steps.epoch(value)
+            steps.epoch(value)
             yield Iterate(chosen.copy(), value)
-            if self.steps.finished(self.tolerance):
-                return f"the step rule expects no more than {self.tolerance:g} of the value from further epochs"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from maximand.numerics import working_sets as kernels
 from maximand.objective import ExamplePlanes, Objective
-from maximand.solvers.base import Result, origin, resumable
+from maximand.solvers.base import Result, origin, recycled
 from maximand.support import Array, Guarantee, Ints, Plane
 
 SHRINK = 0.5  # sweeps leave out examples whose part in the gap is below this share of the average
@@ -34,6 +34,11 @@ class WorkingSets:
     the first `count` planes are in use.
     """
 
+    saved = (
+        "count", "indptr", "indices", "data", "offsets", "alpha", "owner", "idle", "following", "head", "violation",
+        "guarantee", "weights",
+    )  # fmt: skip
+
     def __init__(self, objective: Objective, patience: int):
         n = objective.n_examples
         self.origin = origin(objective)
@@ -48,11 +53,11 @@ class WorkingSets:
         self.guarantee = Guarantee.EXACT
 
     @classmethod
-    def resumed(cls, objective: Objective, start: Result | None, patience: int) -> WorkingSets:
+    def aimed(cls, objective: Objective, start: Result | None, patience: int) -> WorkingSets:
         """Return the working sets of an earlier run aimed at this objective, or empty ones."""
         reward, left_out = objective.reward(np.zeros(0)), objective.annotated_score()
         reward = Plane(reward.slope - left_out.slope, reward.offset)
-        sets = resumable(objective, start, cls) or cls(objective, patience)
+        sets = recycled(objective, start, "sets", cls) or cls(objective, patience)
         sets.aim(objective.regularization, reward)
         return sets
 
@@ -174,3 +179,18 @@ class WorkingSets:
             self.count = kept
             kernels.link(self.owner[:kept], self.head, self.following)
         self.aim(self.regularization, self.reward)
+
+
+class Ascent:
+    """Where a dual ascent on working sets stands."""
+
+    saved = ("begun", "sets", "rng", "start", "settling", "gap", "gaps", "average", "epoch")
+
+    def __init__(self, objective: Objective, start: Result | None, patience: int, random_state: int):
+        self.begun = False
+        self.sets = WorkingSets.aimed(objective, start, patience)
+        self.rng = np.random.default_rng(random_state)
+        self.start = None if start is None else start.weights  # to be tried first
+        self.settling, self.gap = False, np.inf  # whether the planes of this round are in, and their gap
+        self.gaps = np.full(objective.n_examples, np.inf)  # of each example
+        self.average, self.epoch = self.sets.weights.copy(), 0
