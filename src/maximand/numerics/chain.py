@@ -14,10 +14,12 @@ from numba import njit
 from maximand.numerics.exponential import exponentials
 from maximand.support import Array, Ints
 
-# Scaled sums lose terms below 1e-308 of the largest. They are safe while log transitions span at most SAFE_RANGE
-# and no scale falls below SAFE_SCALE; else the example is done again on logarithms.
+# Scaled sums lose terms below 1e-308 of the largest. They are safe while log transitions span at most SAFE_RANGE,
+# no scale falls below SAFE_SCALE and no sum of probabilities is further than SAFE_DRIFT from one; else the example is
+# done again on logarithms.
 SAFE_RANGE = 100.0
 SAFE_SCALE = 1e-250
+SAFE_DRIFT = 1e-9
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -148,10 +150,12 @@ def count_parts(states: Ints, offsets: Ints, values: Array, node_counts: Array, 
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _inner(first, second):  # type: ignore[no-untyped-def]
+def _multiplied(first, second, out):  # type: ignore[no-untyped-def]
+    """Write the products of two vectors and return their sum."""
     total = 0.0
-    for m in range(first.size):
-        total += first[m] * second[m]
+    for m in range(out.size):
+        out[m] = first[m] * second[m]
+        total += out[m]
     return total
 
 
@@ -176,7 +180,9 @@ def _largest(vector):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, beta, ahead, bits, node_mean, pair):  # type: ignore[no-untyped-def]
+def _scaled_sums(
+    nodes, factor, turned, top, temperature, first, last, alpha, beta, ahead, scales, bits, node_mean, pair
+):  # type: ignore[no-untyped-def]
     """Forward-backward on scaled probabilities for one example; NaN when a scale falls below SAFE_SCALE.
 
     factor[l, m] = exp((transition - top) / temperature); `turned` is its transpose, so that both recursions add up
@@ -203,36 +209,28 @@ def _scaled_sums(nodes, factor, turned, top, temperature, first, last, alpha, be
             _multiply(alpha[t - 1], factor, row)
         for m in range(n_states):
             row[m] *= weight[m]
-        scale = _normalize(row)
-        if not scale >= SAFE_SCALE:
+        scales[t] = _normalize(row)
+        if not scales[t] >= SAFE_SCALE:
             return np.nan
-        log_total += np.log(scale)
+        log_total += np.log(scales[t])
     final = 0.0
     for m in range(n_states):
         beta[length - 1, m] = np.exp(last[m])
         final += alpha[length - 1, m] * beta[length - 1, m]
     if not final >= SAFE_SCALE:
         return np.nan
+    for m in range(n_states):
+        beta[length - 1, m] /= final
 
+    # Divided by the same scales on the way back, alpha and beta agree: their products sum to one everywhere.
     for t in range(length - 1, -1, -1):
-        mean = node_mean[t]
-        for m in range(n_states):
-            mean[m] = alpha[t, m] * beta[t, m]
-        agreement = _normalize(mean)
-        if not agreement >= SAFE_SCALE:
+        if not abs(_multiplied(alpha[t], beta[t], node_mean[t]) - 1.0) < SAFE_DRIFT:
             return np.nan
         if t > 0:
+            factor_of_pairs = 1.0 / scales[t]
             for m in range(n_states):
-                ahead[t, m] *= beta[t, m]
-            back = beta[t - 1]
-            _multiply(ahead[t], turned, back)
-            total = _inner(back, alpha[t - 1])
-            if not total >= SAFE_SCALE:
-                return np.nan
-            _normalize(back)
-            factor_of_pairs = 1.0 / total
-            for l in range(n_states):
-                ahead[t, l] *= factor_of_pairs
+                ahead[t, m] *= beta[t, m] * factor_of_pairs
+            _multiply(ahead[t], turned, beta[t - 1])
     pair[:] = 0.0
     _add_outer_products(alpha[: length - 1], ahead[1:length], pair)
     return (log_total + np.log(final)) * temperature
@@ -320,6 +318,7 @@ def soft_paths(
     alpha = np.empty((longest, n_states))
     beta = np.empty((longest, n_states))
     ahead = np.empty((longest, n_states))
+    scales = np.empty(longest)
     bits = np.empty(longest * n_states, dtype=np.int64)
     move = np.empty((n_states, n_states))
     factor = np.empty((n_states, n_states))
@@ -347,8 +346,8 @@ def soft_paths(
         values[i] = np.nan
         if safe:
             values[i] = _scaled_sums(
-                nodes[rows], factor, turned, top, temperature, first, last, alpha, beta, ahead, bits,
-                node_means[rows], transition_means[i],
+                nodes[rows], factor, turned, top, temperature, first, last, alpha, beta, ahead, scales,
+                bits, node_means[rows], transition_means[i],
             )  # fmt: skip
             for l in range(n_states):
                 for m in range(n_states):

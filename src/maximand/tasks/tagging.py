@@ -141,4 +141,4 @@ class BoundTagging(BoundTask):
     def parts(self, space: OutputSpace, values: Array) -> list[Array]:
         """Return the matrix (token, label) of each sequence."""
         assert isinstance(space, Chain)
-        return space.split(space.nodes(values))
+        return space.split(space.nodes(values).copy())  # without the transitions, which need not be kept
