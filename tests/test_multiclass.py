@@ -224,3 +224,11 @@ def test_bad_weights_are_named(weight, message):
 def test_hinge_has_no_probabilities():
     model = MulticlassClassifier().fit(np.eye(3), [0, 1, 2])
     assert not hasattr(model, "predict_proba")
+
+
+def test_classes_may_be_given_in_any_order():
+    X = np.array([[-1.0], [1.0], [-2.0], [2.0]])
+    y = np.array(["low", "high", "low", "high"])
+    model = MulticlassClassifier(classes=["low", "high"]).fit(X, y)
+    assert model.classes_.tolist() == ["low", "high"]
+    assert model.predict(X).tolist() == y.tolist()

@@ -1,9 +1,12 @@
 """maximand: structured prediction with guarantees."""
 
+from maximand.callbacks import Callback, Checkpoint, EarlyStopping, History, Progress
 from maximand.checks import check_oracle, check_sequence_estimator
 from maximand.costs import CostMatrix, DifferentParts, Hamming, ZeroOne
 from maximand.decoding import Calibrated, MaxScore
 from maximand.estimators import MulticlassClassifier, SequenceTagger, StructuredPredictor
+from maximand.files.errors import ModelFileError
+from maximand.files.models import load, save
 from maximand.losses import LOSSES, Loss
 from maximand.oracles import Larger, Over, Rescaled, Soft
 from maximand.solvers import (
@@ -30,17 +33,22 @@ __all__ = [
     "LOSSES",
     "BlockFrankWolfe",
     "Calibrated",
+    "Callback",
     "Chain",
+    "Checkpoint",
     "Choice",
     "CostMatrix",
     "Decreasing",
     "DifferentParts",
+    "EarlyStopping",
     "Guarantee",
     "Hamming",
+    "History",
     "Larger",
     "Legality",
     "Loss",
     "MaxScore",
+    "ModelFileError",
     "MulticlassClassifier",
     "MulticlassTask",
     "NSlack",
@@ -50,6 +58,7 @@ __all__ = [
     "Over",
     "Perceptron",
     "Polyak",
+    "Progress",
     "Ragged",
     "Rescaled",
     "Result",
@@ -63,4 +72,6 @@ __all__ = [
     "bioes",
     "check_oracle",
     "check_sequence_estimator",
+    "load",
+    "save",
 ]

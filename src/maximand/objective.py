@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from hashlib import blake2b
 from operator import and_
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import daxpy
@@ -252,3 +254,18 @@ class Objective:
         except NotImplementedError:
             plane = self._plane(Soft(ANNOTATED), start)
         return replace(self, frozen=Plane(plane.slope, 0.0))
+
+
+def fingerprint(objective: Objective, *more: Any) -> str:
+    """Return a hash of the data, the features, the loss and the regularisation, and of what else is given."""
+    batch = objective.batch
+    matrix = batch.inputs.matrix
+    arrays = [matrix.data, matrix.indices, matrix.indptr] if batch.inputs.sparse else [matrix]
+    arrays += [batch.inputs.offsets, batch.weight, batch.space.encode(batch.annotation)]
+    digest = blake2b(digest_size=16)
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    words = objective.features.n_weights, objective.loss, objective.regularization, batch.cost, *more
+    digest.update(repr(words).encode())
+    return digest.hexdigest()

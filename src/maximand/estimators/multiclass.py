@@ -15,7 +15,7 @@ from maximand.costs import Cost
 from maximand.decoding import Decoder
 from maximand.estimators.predictor import StructuredPredictor, class_factors
 from maximand.losses import Loss
-from maximand.solvers import Callback, Solver
+from maximand.solvers import Solver
 from maximand.spaces import OutputSpace
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
@@ -61,7 +61,6 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
         max_iterations: int = 1000,
         max_seconds: float = np.inf,
         n_threads: int | None = None,
-        callback: Callback | None = None,
     ):
         self.loss = loss
         self.solver = solver
@@ -76,7 +75,6 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
         self.max_iterations = max_iterations
         self.max_seconds = max_seconds
         self.n_threads = n_threads
-        self.callback = callback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,13 +16,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maximand.batch import LANES, Batch, cut
+from maximand.callbacks.checkpoint import Checkpoint
+from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.decoding import Decoder, MaxScore
 from maximand.engine import Threads
 from maximand.features import Rows
 from maximand.losses import Loss, named
-from maximand.objective import Objective
+from maximand.objective import Objective, fingerprint
 from maximand.oracles import Soft
-from maximand.solvers import Callback, Solver, automatic
+from maximand.solvers import Record, Result, Solver, automatic
+from maximand.solvers.base import Run
 from maximand.spaces import OutputSpace
 from maximand.support import Array, Ints
 from maximand.tasks import BoundTask, Task
@@ -42,7 +45,7 @@ def probabilistic(estimator: StructuredPredictor) -> bool:
     return True
 
 
-class StructuredPredictor(BaseEstimator):
+class StructuredPredictor(CallbackSupport, BaseEstimator):
     """Learns weights w for scores theta = A_x w of the parts of an output, and predicts the best output.
 
     Parameters
@@ -61,8 +64,8 @@ class StructuredPredictor(BaseEstimator):
         Limits of the automatic solver, as in `Solver`; a given solver has its own.
     n_threads : int or None
         Threads to use, None for one per core. The answer does not depend on it.
-    callback : callable or None
-        Called with each history record and the best weights; returning True stops training.
+
+    Callbacks, such as `Progress()` or `Checkpoint(path)`, are set with `set_callbacks`, as in scikit-learn.
 
     Attributes
     ----------
@@ -84,7 +87,6 @@ class StructuredPredictor(BaseEstimator):
         max_iterations: int = 1000,
         max_seconds: float = np.inf,
         n_threads: int | None = None,
-        callback: Callback | None = None,
     ):
         self.task = task
         self.loss = loss
@@ -95,7 +97,6 @@ class StructuredPredictor(BaseEstimator):
         self.max_iterations = max_iterations
         self.max_seconds = max_seconds
         self.n_threads = n_threads
-        self.callback = callback
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from inputs X and full, partial or ambiguous annotations Y."""
@@ -110,16 +111,16 @@ class StructuredPredictor(BaseEstimator):
             raise ValueError(f"solver is {self.solver!r}; give 'auto' or a Solver such as OneSlack().")
         named(self.loss)
 
+    @with_callbacks
     def _train(self, X: Any, bound: BoundTask, inputs: Rows, annotation: Any, weight: Array | None) -> Self:
         space = bound.space(X, inputs)
-        loss = named(self.loss)
         batch = Batch(inputs, space, annotation, bound.cost, np.ones(space.n_examples))
         objective = Objective.of(
-            batch, bound.features, loss, self.regularization, Threads(self.n_threads), sample_weight=weight
+            batch, bound.features, named(self.loss), self.regularization, Threads(self.n_threads), sample_weight=weight
         )
         solver = self._solver(objective)
-        result = solver.minimize(objective, callback=self.callback)
         self.task_: Any = bound
+        result = self._minimized(X, objective, solver)
         self.weights_ = result.weights
         self.objective_ = result.value
         self.gap_ = result.gap
@@ -131,9 +132,35 @@ class StructuredPredictor(BaseEstimator):
             warnings.warn(
                 f"Training stopped early: {result.stop_reason}. Raise the limit, the tolerance or the regularization.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return self
+
+    def _minimized(self, X: Any, objective: Objective, solver: Solver) -> Result:
+        """Run the solver with the callbacks, from a checkpoint where one of them has one."""
+        if not getattr(self, "_skl_callbacks", None):
+            return solver.minimize(objective)
+        fit = self._init_callback_context(max_subtasks=solver.max_iterations)
+        fit.call_on_fit_task_begin(estimator=self, X=X)
+        tolerance = solver.tolerance
+
+        def after(record: Record, run: Run) -> bool:
+            iteration = fit.subcontext(task_name="iteration")
+            iteration.call_on_fit_task_begin(estimator=self, X=X)
+            return iteration.call_on_fit_task_end(
+                estimator=self,
+                X=X,
+                metadata={"record": record, "run": run, "tolerance": tolerance},
+                reconstruction_attributes=lambda: {"weights_": run.weights.copy()},
+            )
+
+        resume = None
+        for callback in self._skl_callbacks:
+            if isinstance(callback, Checkpoint):
+                resume = callback.resume(fingerprint(objective, solver))
+        result = solver.minimize(objective, callback=after, resume=resume)
+        fit.call_on_fit_task_end(estimator=self, X=X)
+        return result
 
     def _solver(self, objective: Objective) -> Solver:
         if isinstance(self.solver, Solver):

@@ -15,7 +15,7 @@ from maximand.decoding import Decoder
 from maximand.estimators.predictor import StructuredPredictor, class_factors, joined, probabilistic
 from maximand.features import Rows
 from maximand.losses import Loss
-from maximand.solvers import Callback, Solver
+from maximand.solvers import Solver
 from maximand.spaces import Chain, Labels, Legality, OutputSpace
 from maximand.support import Array
 from maximand.tasks import Ragged, TaggingTask, bio, bioes
@@ -75,7 +75,6 @@ class SequenceTagger(StructuredPredictor):
         max_iterations: int = 1000,
         max_seconds: float = np.inf,
         n_threads: int | None = None,
-        callback: Callback | None = None,
     ):
         self.loss = loss
         self.solver = solver
@@ -93,7 +92,6 @@ class SequenceTagger(StructuredPredictor):
         self.max_iterations = max_iterations
         self.max_seconds = max_seconds
         self.n_threads = n_threads
-        self.callback = callback
 
     def fit(
         self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, position_weight: Any = None

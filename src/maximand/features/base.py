@@ -32,6 +32,10 @@ class FeatureMap(ABC):
         """Return sums in the layout of the weights: the transpose of `spread`."""
         return sums
 
+    def check(self) -> None:
+        """Refuse indices that point outside: the kernels trust them. Maps without indices have nothing to check."""
+        return
+
     @abstractmethod
     def scores(self, inputs: Rows, spread: Array) -> Array:
         """Return theta = A_x w, given spread weights."""

@@ -26,6 +26,18 @@ class ChainFeatures(FeatureMap):
     start: bool = False
     end: bool = False
 
+    def check(self) -> None:
+        """Refuse transitions that do not exist."""
+        self.emission.check()
+        if not isinstance(self.start, bool) or not isinstance(self.end, bool):
+            raise ValueError("start and end say yes or no.")
+        if self.pairs is None:
+            return
+        if self.pairs.ndim != 1 or self.pairs.dtype.kind not in "iu":
+            raise ValueError("The transitions must be integers.")
+        if self.pairs.size and (self.pairs.min() < 0 or self.pairs.max() >= self.n_labels**2):
+            raise ValueError("Some transitions are between labels that do not exist.")
+
     @property
     def n_labels(self) -> int:
         """The number of labels."""

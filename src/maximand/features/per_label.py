@@ -44,6 +44,24 @@ class PerLabel(FeatureMap):
         listed = starts.astype(index), labels.astype(label), places.astype(index)
         return cls(matrix.shape[1], allowed.shape[1], bias, *listed)
 
+    def check(self) -> None:
+        """Refuse lists of pairs that are not in order or point outside."""
+        lists = self.starts, self.labels, self.places
+        if any(array.ndim != 1 or array.dtype.kind not in "iu" for array in lists):
+            raise ValueError("The lists of pairs must be integers.")
+        if min(self.n_features, self.n_labels) < 0 or not isinstance(self.bias, bool):
+            raise ValueError("The numbers of features and labels must not be negative.")
+        if self.every_pair:
+            return
+        starts, places = self.starts.astype(np.int64), self.places.astype(np.int64)
+        in_order = starts.size == self.n_features + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+        if not in_order or starts[-1] != self.labels.size or (np.diff(starts) > self.n_labels).any():
+            raise ValueError("The starts of the pairs of each feature are not in order.")
+        if (self.labels.astype(np.int64) >= self.n_labels).any() or (self.labels.astype(np.int64) < 0).any():
+            raise ValueError("The pairs name labels that do not exist.")
+        if places.size and (places[0] < 0 or (np.diff(places) <= 0).any() or places[-1] >= starts[-1]):
+            raise ValueError("The weights of the pairs are not in order.")
+
     @property
     def every_pair(self) -> bool:
         """Whether all pairs have a weight."""

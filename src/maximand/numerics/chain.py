@@ -180,9 +180,9 @@ def _largest(vector):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _scaled_sums(
+def _scaled_sums(  # type: ignore[no-untyped-def]
     nodes, factor, turned, top, temperature, first, last, alpha, beta, ahead, scales, bits, node_mean, pair
-):  # type: ignore[no-untyped-def]
+):
     """Forward-backward on scaled probabilities for one example; NaN when a scale falls below SAFE_SCALE.
 
     factor[l, m] = exp((transition - top) / temperature); `turned` is its transpose, so that both recursions add up

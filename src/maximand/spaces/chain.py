@@ -32,6 +32,14 @@ class Legality:
         """Return the legality of three boolean masks."""
         return cls(*(np.where(mask, 0.0, -np.inf) for mask in (first, between, last)))
 
+    def check(self, n_labels: int) -> None:
+        """Refuse shapes that do not fit the number of labels."""
+        shapes = (self.first.shape, self.between.shape, self.last.shape)
+        if shapes != ((n_labels,), (n_labels, n_labels), (n_labels,)):
+            raise ValueError(f"A legality of {n_labels} labels has other shapes than {shapes}.")
+        if any(array.dtype != np.float64 for array in (self.first, self.between, self.last)):
+            raise ValueError("A legality holds floats, 0 or -inf.")
+
     def violation(self, codes: Ints) -> str | None:
         """Say what is illegal in a sequence of known labels (-1 for unknown ones); None when nothing is."""
         if codes[0] >= 0 and np.isinf(self.first[codes[0]]):

@@ -36,6 +36,8 @@ def ordered(labels: Iterable[Any]) -> np.ndarray:
 class LabelNames:
     """Translates labels to codes 0, 1, ... and back."""
 
+    packed = ("classes",)
+
     def __init__(self, classes: np.ndarray):
         self.classes = classes
         self._codes = {label: code for code, label in enumerate(classes.tolist())}

@@ -55,6 +55,7 @@ class BoundMulticlass(BoundTask):
     """A multiclass task with known labels."""
 
     features: PerLabel
+    packed = ("names", "cost", "features")
 
     def __init__(self, names: LabelNames, cost: Cost, features: PerLabel):
         self.names, self.cost, self.features = names, cost, features
@@ -76,7 +77,8 @@ class BoundMulticlass(BoundTask):
         if len(Y) != n:
             raise ValueError(f"X has {n} rows but y has {len(Y)} labels; each row needs one (None where unknown).")
         if isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS" and np.isin(Y, self.names.classes).all():
-            return Labels.single(np.searchsorted(self.names.classes, Y), self.names.count)
+            order = np.argsort(self.names.classes)
+            return Labels.single(order[np.searchsorted(self.names.classes, Y, sorter=order)], self.names.count)
         codes, candidates = self.names.encode(list(Y))
         return Labels.single(codes, self.names.count, candidates)
 

@@ -86,9 +86,11 @@ class BoundTagging(BoundTask):
     """A tagging task with known features and labels."""
 
     features: ChainFeatures
+    packed = ("names", "cost", "vectorizer", "legality", "features")
 
-    def __init__(self, names: LabelNames, cost: Cost, vectorizer: Any, legality: Legality | None):
+    def __init__(self, names: LabelNames, cost: Cost, vectorizer: Any, legality: Legality | None, features: Any = None):
         self.names, self.cost, self.vectorizer, self.legality = names, cost, vectorizer, legality
+        self.features = features
 
     def inputs(self, X: Any) -> Rows:
         """Check sequences and lay them side by side."""

@@ -1,0 +1,28 @@
+"""Keeping the records of a fit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from maximand.callbacks.base import Callback, last_record
+
+
+class History(Callback):
+    """Keeps the records of every iteration in `records`; with a path it also adds each as a line of JSON there."""
+
+    def __init__(self, path: str | Path | None = None):
+        self.path = path
+        self.records: list[Any] = []
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> None:
+        """Keep the record."""
+        record = last_record(metadata)
+        if record is None:
+            return
+        self.records.append(record)
+        if self.path is not None:
+            with Path(self.path).open("a") as file:
+                print(json.dumps(asdict(record)), file=file)

@@ -1,0 +1,78 @@
+"""One safetensors file: arrays, and a JSON header that says what they belong to."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save as save_arrays
+
+from maximand.files.errors import ModelFileError
+
+FORMAT = 1
+LARGEST_HEADER = 100_000_000  # bytes; safetensors itself allows no more
+LARGEST_FILE = 1 << 34
+
+Source = str | os.PathLike[str] | bytes | BinaryIO
+
+
+def to_bytes(kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
+    """Return the content of a file of some kind."""
+    from maximand import __version__
+
+    text = json.dumps({"format": FORMAT, "kind": kind, "library": __version__, **header}, allow_nan=False)
+    return bytes(save_arrays(arrays, metadata={"maximand": text}))
+
+
+def read(source: Source, largest: int = LARGEST_FILE) -> bytes:
+    """Return the bytes of a path ("-" for standard input), of an open file, or as given; at most `largest`."""
+    if isinstance(source, bytes):
+        content = source
+    elif hasattr(source, "read"):
+        content = source.read(largest + 1)
+    elif os.fspath(source) == "-":
+        content = sys.stdin.buffer.read(largest + 1)
+    else:
+        path = Path(source)
+        if path.is_file() and path.stat().st_size > largest:
+            raise ModelFileError(f"{path} has {path.stat().st_size:,} bytes, more than the limit of {largest:,}.")
+        content = path.read_bytes()
+    if len(content) > largest:
+        raise ModelFileError(f"The file has more than the limit of {largest:,} bytes.")
+    return content
+
+
+def from_bytes(content: bytes, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return header and arrays of a file of some kind."""
+    header = read_header(content)
+    if header.get("kind") != kind:
+        raise ModelFileError(f"This is a maximand file of the kind {header.get('kind')!r}, not a {kind}.")
+    try:
+        arrays = load_arrays(content)
+    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        raise ModelFileError(f"The arrays of the file are damaged: {error}.") from None
+    return header, arrays
+
+
+def read_header(content: bytes) -> dict[str, Any]:
+    """Return the header alone."""
+    size = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or size > len(content) - 8 or size > LARGEST_HEADER:
+        raise ModelFileError("This is no maximand file, or only a part of one.")
+    try:
+        header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["maximand"])
+        version = int(header["format"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        raise ModelFileError("This is no maximand file, or its header is damaged.") from None
+    if version > FORMAT:
+        raise ModelFileError(
+            f"The file was written by maximand {header.get('library')} in format {version}; this version reads formats "
+            f"up to {FORMAT}. Upgrade maximand to read it."
+        )
+    return header

@@ -1,0 +1,58 @@
+"""Law: a run that was interrupted and resumed ends like one that was not, bit by bit."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from cases import CASES, SOLVERS
+
+from maximand.callbacks.checkpoint import CLASSES
+from maximand.files.container import from_bytes, to_bytes
+from maximand.files.packing import Packer, Unpacker
+from maximand.losses import CRF, HINGE, RAMP
+from maximand.solvers import CCCP, LBFGS, NSlack
+from maximand.solvers.snapshots import snapshot
+
+EXTRA = {
+    "CCCP, NSlack": CCCP(inner=NSlack(), max_iterations=10),
+    "CCCP, LBFGS": CCCP(inner=LBFGS(), max_iterations=10),
+}
+
+
+def through_a_file(run):
+    packer = Packer(CLASSES)
+    header, arrays = from_bytes(
+        to_bytes("checkpoint", {"run": packer.pack(snapshot(run), "run")}, packer.arrays), "checkpoint"
+    )
+    return Unpacker(CLASSES, arrays).unpack(header["run"])
+
+
+def runs():
+    """Every case with every loss and each solver that is valid for it."""
+    for case, loss, (name, solver) in product(CASES, (HINGE, RAMP, CRF), {**SOLVERS, **EXTRA}.items()):
+        objective = case.objective(loss)
+        try:
+            solver.check(objective)
+            if isinstance(solver, CCCP) and solver.inner is not None:
+                solver.inner.check(objective.annotated())
+        except ValueError:
+            continue
+        yield pytest.param(case, loss, solver, id=f"{case.name}, {loss.name}, {name}")
+
+
+@pytest.mark.parametrize(("case", "loss", "solver"), list(runs()))
+def test_resumed_runs_end_in_the_same_bits(case, loss, solver):
+    solver = replace(solver, max_iterations=6, tolerance=1e-9)
+    objective = case.objective(loss)
+    snapshots = []
+    whole = solver.minimize(objective, callback=lambda record, run: snapshots.append(through_a_file(run)))
+    assert snapshots
+    for taken in snapshots[:-1]:
+        fresh = case.objective(loss)
+        resumed = solver.minimize(fresh, resume=taken)
+        np.testing.assert_array_equal(resumed.weights, whole.weights)
+        assert resumed.value == whole.value
+        assert resumed.gap == whole.gap
+        assert [r.value for r in resumed.history] == [r.value for r in whole.history]
+        assert [r.oracle_calls for r in resumed.history] == [r.oracle_calls for r in whole.history]
