@@ -6,8 +6,8 @@ from maximand.costs import CostMatrix, DifferentParts, Hamming, ZeroOne
 from maximand.decoding import Calibrated, MaxScore
 from maximand.estimators import MulticlassClassifier, SequenceTagger, StructuredPredictor
 from maximand.files.errors import ModelFileError
-from maximand.files.models import load, save
 from maximand.losses import LOSSES, Loss
+from maximand.models import load, save
 from maximand.oracles import Larger, Over, Rescaled, Soft
 from maximand.solvers import (
     CCCP,
@@ -23,7 +23,7 @@ from maximand.solvers import (
 )
 from maximand.spaces import Chain, Choice, Legality, OracleSpace
 from maximand.support import Guarantee
-from maximand.tasks import MulticlassTask, OracleTask, Ragged, TaggingTask, bio, bioes
+from maximand.tasks import MulticlassTask, OracleTask, Ragged, TaggingTask, WindowVectorizer, bio, bioes
 
 __version__ = "0.1.0"
 
@@ -67,6 +67,7 @@ __all__ = [
     "StructuredPredictor",
     "Subgradient",
     "TaggingTask",
+    "WindowVectorizer",
     "ZeroOne",
     "bio",
     "bioes",

@@ -1,1 +1,1 @@
-"""Model files and checkpoints: arrays and JSON, nothing that could be executed. See `models` for save and load."""
+"""Model files and checkpoints: arrays and JSON, nothing that could be executed."""

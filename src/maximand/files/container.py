@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,9 +25,7 @@ Source = str | os.PathLike[str] | bytes | BinaryIO
 
 def to_bytes(kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
     """Return the content of a file of some kind."""
-    from maximand import __version__
-
-    text = json.dumps({"format": FORMAT, "kind": kind, "library": __version__, **header}, allow_nan=False)
+    text = json.dumps({"format": FORMAT, "kind": kind, "library": version("maximand"), **header}, allow_nan=False)
     return bytes(save_arrays(arrays, metadata={"maximand": text}))
 
 
@@ -67,12 +66,12 @@ def read_header(content: bytes) -> dict[str, Any]:
         raise ModelFileError("This is no maximand file, or only a part of one.")
     try:
         header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["maximand"])
-        version = int(header["format"])
+        written = int(header["format"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise ModelFileError("This is no maximand file, or its header is damaged.") from None
-    if version > FORMAT:
+    if written > FORMAT:
         raise ModelFileError(
-            f"The file was written by maximand {header.get('library')} in format {version}; this version reads formats "
+            f"The file was written by maximand {header.get('library')} in format {written}; this version reads formats "
             f"up to {FORMAT}. Upgrade maximand to read it."
         )
     return header

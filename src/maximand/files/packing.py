@@ -18,6 +18,7 @@ from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from maximand.files.errors import ModelFileError
 
 NUMBERS = "biuf"
+MANY = 16  # mappings of more names to 0, 1, ... are kept as text
 
 
 class Packer:
@@ -45,6 +46,10 @@ class Packer:
             case set() | frozenset():
                 kind = "set" if isinstance(value, set) else "frozenset"
                 return {kind: [self.pack(item, place) for item in sorted(value, key=repr)]}
+            case dict() if len(value) > MANY and all(
+                type(k) is str and v == i for i, (k, v) in enumerate(value.items())
+            ):
+                return {"vocabulary": self._text(list(value))}
             case Mapping():
                 return {"dict": [[self.pack(k, place), self.pack(v, f"{place}[{k!r}]")] for k, v in value.items()]}
             case DictVectorizer():
@@ -139,6 +144,9 @@ class Unpacker:
 
     def _read_dict(self, items: Any) -> dict[Any, Any]:
         return {self.unpack(key): self.unpack(value) for key, value in items}
+
+    def _read_vocabulary(self, text: Any) -> dict[str, int]:
+        return {name: column for column, name in enumerate(self._text(text))}
 
     def _read_member(self, content: Any) -> Any:
         kind, name = content

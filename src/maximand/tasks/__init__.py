@@ -6,5 +6,16 @@ from maximand.tasks.oracle import OracleTask
 from maximand.tasks.schemes import bio, bioes
 from maximand.tasks.sequences import Ragged
 from maximand.tasks.tagging import TaggingTask
+from maximand.tasks.windows import WindowVectorizer
 
-__all__ = ["BoundTask", "MulticlassTask", "OracleTask", "Ragged", "TaggingTask", "Task", "bio", "bioes"]
+__all__ = [
+    "BoundTask",
+    "MulticlassTask",
+    "OracleTask",
+    "Ragged",
+    "TaggingTask",
+    "Task",
+    "WindowVectorizer",
+    "bio",
+    "bioes",
+]

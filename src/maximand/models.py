@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction import FeatureHasher
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from maximand import costs, decoding, estimators, features, losses, oracles, solvers, spaces, support, tasks
@@ -21,7 +23,9 @@ from maximand.tasks.label_names import LabelNames
 from maximand.tasks.multiclass import BoundMulticlass
 from maximand.tasks.tagging import BoundTagging
 
-ESTIMATORS = (estimators.MulticlassClassifier, estimators.SequenceTagger)
+PREDICTORS = (estimators.MulticlassClassifier, estimators.SequenceTagger)
+TRANSFORMERS = (tasks.WindowVectorizer, MaxAbsScaler, MinMaxScaler, StandardScaler)
+ESTIMATORS = {kind.__name__: kind for kind in (*PREDICTORS, *TRANSFORMERS)}
 PARTS: tuple[type, ...] = (
     costs.CostMatrix, costs.DifferentParts, costs.Hamming, costs.ZeroOne,
     decoding.Calibrated, decoding.MaxScore,
@@ -35,27 +39,50 @@ PARTS: tuple[type, ...] = (
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to a file, atomically: a reader finds the old file or the new one, never half of it."""
+    """Write a fitted estimator to a file, atomically: a reader finds the old file or the new one, never half of it.
+
+    A model is a `MulticlassClassifier`, a `SequenceTagger`, or a Pipeline that ends with one after a
+    `WindowVectorizer` or one of scikit-learn's scalers.
+    """
     write_atomically(path, dump(model))
 
 
 def dump(model: Any) -> bytes:
     """Return the content of the file of a fitted estimator."""
-    check_is_fitted(model, "weights_")
-    if type(model) not in ESTIMATORS:
-        raise ModelFileError(
-            f"{type(model).__name__} cannot be saved: its task may hold Python functions, and files hold nothing that "
-            "runs. Keep model.weights_ with numpy.save and fit the same task again to use them."
-        )
+    steps = model.steps if isinstance(model, Pipeline) else [("", model)]
+    predictor = steps[-1][1]
+    check_is_fitted(predictor, "weights_" if isinstance(predictor, estimators.StructuredPredictor) else None)
     packer = Packer(PARTS)
-    parameters = {name: _parameter(packer, name, value) for name, value in model.get_params(deep=False).items()}
-    fitted = {
-        name: packer.pack(value, name)
-        for name, value in vars(model).items()
-        if name.endswith("_") and not name.startswith("_")
+    trees = [[name, _tree(packer, step)] for name, step in steps]
+    if type(predictor) not in PREDICTORS:
+        raise ModelFileError(f"A model ends with one of {_names(PREDICTORS)}, not with a {type(predictor).__name__}.")
+    return to_bytes("model", {"steps": trees, "summary": summary(predictor)}, packer.arrays)
+
+
+def _tree(packer: Packer, estimator: Any) -> dict[str, Any]:
+    name = type(estimator).__name__
+    if isinstance(estimator, estimators.StructuredPredictor) and type(estimator) not in PREDICTORS:
+        raise ModelFileError(
+            f"{name} cannot be saved: its task may hold Python functions, and files hold nothing that runs. Keep "
+            "model.weights_ with numpy.save and fit the same task again to use them."
+        )
+    if ESTIMATORS.get(name) is not type(estimator):
+        raise ModelFileError(f"{name} cannot be saved; the steps of a model are of {_names(ESTIMATORS.values())}.")
+    parameters = estimator.get_params(deep=False).items()
+    fitted = {key: value for key, value in vars(estimator).items() if _is_fitted(key)}
+    return {
+        "estimator": name,
+        "parameters": {key: _parameter(packer, key, value) for key, value in parameters},
+        "fitted": {key: packer.pack(value, key) for key, value in fitted.items()},
     }
-    header = {"estimator": type(model).__name__, "parameters": parameters, "fitted": fitted, "summary": summary(model)}
-    return to_bytes("model", header, packer.arrays)
+
+
+def _is_fitted(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _names(kinds: Iterable[type]) -> str:
+    return ", ".join(kind.__name__ for kind in kinds)
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -100,21 +127,25 @@ def load(source: Source, *, classes: Iterable[type] = (), largest: int = LARGEST
     header, arrays = from_bytes(read(source, largest), "model")
     where = "" if isinstance(source, bytes) or hasattr(source, "read") else f"{Path(source).name}: "
     unpacker = Unpacker((*PARTS, *classes), arrays)
-    kinds = {kind.__name__: kind for kind in ESTIMATORS}
-    if header.get("estimator") not in kinds:
-        raise ModelFileError(f"{where}the file holds a {header.get('estimator')!r}, which cannot be loaded.")
     try:
-        model = kinds[header["estimator"]](**_mapping(unpacker, header["parameters"]))
-        for name, value in _mapping(unpacker, header["fitted"]).items():
-            if not name.endswith("_") or name.startswith("_") or isinstance(getattr(type(model), name, None), property):
-                raise ModelFileError(f"{name!r} is no attribute of a fitted model")
-            setattr(model, name, value)
-        _check(model)
+        steps = [(str(name), _estimator(unpacker, tree)) for name, tree in header["steps"]]
+        _check(steps[-1][1])
+        return steps[0][1] if len(steps) == 1 else Pipeline(steps)
     except ModelFileError as error:
         raise ModelFileError(f"{where}the file is damaged or not a model: {error}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError, MemoryError):
         raise ModelFileError(f"{where}the file is damaged or not a model: its parts do not fit together.") from None
-    return model
+
+
+def _estimator(unpacker: Unpacker, tree: Any) -> Any:
+    if tree["estimator"] not in ESTIMATORS:
+        raise ModelFileError(f"it holds a {tree['estimator']!r}, which cannot be loaded")
+    estimator = ESTIMATORS[tree["estimator"]](**_mapping(unpacker, tree["parameters"]))
+    for name, value in _mapping(unpacker, tree["fitted"]).items():
+        if not _is_fitted(name) or isinstance(getattr(type(estimator), name, None), property):
+            raise ModelFileError(f"{name!r} is no attribute of a fitted {tree['estimator']}")
+        setattr(estimator, name, value)
+    return estimator
 
 
 def _mapping(unpacker: Unpacker, trees: Any) -> dict[str, Any]:
@@ -125,6 +156,8 @@ def _mapping(unpacker: Unpacker, trees: Any) -> dict[str, Any]:
 
 def _check(model: Any) -> None:
     """Refuse parts that do not fit together: the kernels trust their indices."""
+    if not isinstance(model, PREDICTORS):
+        raise ModelFileError(f"it does not end with one of {_names(PREDICTORS)}")
     task, weights = model.task_, model.weights_
     expected = BoundTagging if isinstance(model, estimators.SequenceTagger) else BoundMulticlass
     if (

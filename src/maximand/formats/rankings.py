@@ -1,0 +1,64 @@
+"""Label rankings: a csv with header `A1,...,Ad,ranking`, and `b>a>c` for "b before a before c"."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from maximand.formats.errors import show
+from maximand.formats.fields import reals, shortest, trimmed
+from maximand.formats.records import Record
+from maximand.formats.sources import MAX_BYTES, Source, Target, open_lines, open_writer
+from maximand.support import Array
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRankings(Record):
+    """Examples and the order of their labels, the best first; a partial ranking leaves labels out."""
+
+    feature_names: tuple[str, ...]
+    X: Array
+    rankings: tuple[tuple[str, ...], ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels that occur, sorted."""
+        return tuple(sorted(set().union(*self.rankings)))
+
+
+def read_rankings(
+    source: Source, *, labels: Collection[str] | None = None, max_bytes: int = MAX_BYTES
+) -> LabelRankings:
+    """Read label rankings; where labels are given, any other is an error."""
+    known = None if labels is None else set(labels)
+    with open_lines(source, max_bytes=max_bytes) as lines:
+        rows = lines.rows()
+        *names, last = [name.strip() for name in next(rows, "").split(",")]
+        if last.lower() != "ranking":
+            raise lines.error(f"the last column is {show(last)}; a header `A1,...,Ad,ranking` must come first.")
+        values, rankings = array("d"), []
+        for row in rows:
+            *texts, order = row.split(",")
+            if len(texts) != len(names):
+                raise lines.error(f"{len(texts)} features but the header names {len(names)}.")
+            values.extend(reals(lines, texts))
+            ranking = tuple(label.strip() for label in order.split(">"))
+            if "" in ranking or len(set(ranking)) < len(ranking):
+                raise lines.error(f"the ranking {show(order)} has an empty label or one twice.")
+            if known is not None and not known.issuperset(ranking):
+                unknown = next(label for label in ranking if label not in known)
+                raise lines.error(f"the label {show(unknown)} is unknown; labels are {show(', '.join(sorted(known)))}.")
+            rankings.append(ranking)
+    return LabelRankings(tuple(names), np.array(values).reshape(len(rankings), len(names)), tuple(rankings))
+
+
+def write_rankings(data: LabelRankings, target: Target) -> None:
+    """Write label rankings."""
+    with open_writer(target) as file:
+        file.write(",".join([*(trimmed(name, "A feature name", ",") for name in data.feature_names), "ranking"]) + "\n")
+        for x, ranking in zip(data.X.tolist(), data.rankings, strict=True):
+            order = ">".join(trimmed(label, "A label", ",>") for label in ranking)
+            file.write(",".join([*map(shortest, x), order]) + "\n")

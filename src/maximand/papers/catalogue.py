@@ -1,0 +1,30 @@
+"""All experiments by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from maximand.papers import do2008
+from maximand.papers.outcome import Outcome
+from maximand.papers.study import Study
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure of a paper; `scales` says in words what each scale runs."""
+
+    paper: str
+    title: str
+    scales: Mapping[str, str]
+    run: Callable[[Study], Outcome]
+
+
+EXPERIMENTS = {
+    "do2008-table1": Experiment(
+        "Do, Le, Teo, Chapelle, Smola: Tighter bounds for structured estimation (NIPS 2008)",
+        "Table 1: multiclass classification with shuffled labels, convex bound against ramp loss",
+        do2008.TABLE1_SCALES,
+        do2008.table1,
+    ),
+}
