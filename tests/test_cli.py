@@ -1,20 +1,163 @@
-import json
+"""The command line: what it prints, what it leaves behind, and how it fails."""
 
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 
+from maximand import load
+from maximand.cli.evaluate import chunk_scores, chunks
 from maximand.cli.main import main
+from maximand.formats import LabelledRows, write_svmlight
+
+CONLL = """\
+The DT B-NP
+cat NN I-NP
+sat VBD O
+
+A DT B-NP
+big JJ I-NP
+dog NN I-NP
+ran VBD O
+
+Dogs NNS B-NP
+ran VBD O
+"""
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "train.conll"
+    path.write_text((CONLL + "\n") * 4)
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    path = tmp_path / "train.svm"
+    write_svmlight(LabelledRows(X, (X[:, 0] > 0).astype(float), None), path)
+    return path
+
+
+def run_json(capsys, *arguments):
+    assert main([*map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_tagger_is_trained_evaluated_and_used(text, tmp_path, capsys):
+    model = tmp_path / "m"
+    fitted = run_json(capsys, "fit", text, "-o", model, "--scheme", "BIO")
+    assert fitted["n_classes"] == 3
+    assert fitted["gap_is_certificate"]
+    scores = run_json(capsys, "evaluate", model, text)
+    assert scores["accuracy"] == scores["chunk F1"] == 1.0
+    assert scores["labels"]["B-NP"]["count"] == 12
+    assert main(["predict", str(model), str(text), "--proba"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:4] == ["The", "DT", "B-NP", "B-NP"]
+    assert 0.3 < float(lines[0].split()[4]) <= 1.0
+    assert lines[3] == ""
+    held = run_json(capsys, "inspect", model)
+    assert held["steps"] == ["WindowVectorizer", "SequenceTagger"]
+    assert held["largest_weights"][0]["label"] in held["classes"]
+    assert load(model).predict([[("The", "DT"), ("cat", "NN")]])[0].tolist() == ["B-NP", "I-NP"]
+
+
+def test_predict_reads_standard_input_with_or_without_tags(text, tmp_path, capsys, monkeypatch):
+    model = tmp_path / "m"
+    run_json(capsys, "fit", text, "-o", model)
+    for given in ("The DT\ncat NN\n", "The DT O\ncat NN O\n"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        assert main(["predict", str(model), "-", "--format", "conll"]) == 0
+        assert [line.split()[-1] for line in capsys.readouterr().out.split("\n")[:2]] == ["B-NP", "I-NP"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"The DT x y\n")))
+    assert main(["predict", str(model), "-", "--format", "conll"]) == 1
+    assert "4 columns; the model was trained on 2" in capsys.readouterr().err
+
+
+def test_a_classifier_is_trained_evaluated_and_used(rows, tmp_path, capsys):
+    model, predictions = tmp_path / "m", tmp_path / "out.txt"
+    run_json(capsys, "fit", rows, "-o", model, "--scale", "--loss", "crf", "--checkpoint", tmp_path / "c")
+    scores = run_json(capsys, "evaluate", model, rows)
+    assert scores["accuracy"] > 0.9
+    assert main(["predict", str(model), str(rows), "-o", str(predictions)]) == 0
+    assert set(predictions.read_text().split()) == {"0", "1"}
+
+
+def test_doctor_names_culprits_and_cures(text, rows, tmp_path, capsys):
+    seen = run_json(capsys, "doctor", text, "--test", text)
+    assert seen["tokens"] == 36
+    assert seen["estimates"]["peak bytes"] > seen["input bytes"]
+    assert "12 of 12 test examples" in str(seen["findings"])
+    broken = tmp_path / "broken.conll"
+    broken.write_text(CONLL + "\nx NN O\ny NN I-NP\n")
+    assert "BIO scheme" in str(run_json(capsys, "doctor", broken)["findings"])
+    uneven = tmp_path / "uneven.svm"
+    uneven.write_text("".join(f"{i % 2} 1:{1e6 + i} 2:{1e-3 * i + 1e-3}\n" for i in range(20)) + "7 1:3\n")
+    findings = str(run_json(capsys, "doctor", uneven)["findings"])
+    for words in ("--scale", "without 2, 3, 4, 5, 6", "fewer than 5"):
+        assert words in findings
+    single = tmp_path / "single.svm"
+    single.write_text("1 1:1\n1 1:2\n")
+    assert main(["doctor", str(single)]) == 1
+    assert "only the label" in capsys.readouterr().out
+    assert main(["doctor", str(rows)]) == 0
+    assert "MB at its peak" in capsys.readouterr().out
+
+
+def test_reproduce_lists_and_runs(tmp_path, capsys, monkeypatch):
+    assert "do2008-table1" in run_json(capsys, "reproduce", "--list")
+    assert main(["reproduce", "nonsense"]) == 1
+    assert "There is no experiment 'nonsense'" in capsys.readouterr().err
+    monkeypatch.delenv("MAXIMAND_DATA", raising=False)
+    assert main(["reproduce", "do2008-table1", "--scale", "standard", "--out", str(tmp_path)]) == 1
+    assert "--data DIR" in capsys.readouterr().err
 
 
 def test_demo_prints_every_loss(capsys):
-    assert main(["demo", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    rows = run_json(capsys, "demo", "--no-report")
     assert {row["loss"] for row in rows} == {"hinge", "ramp", "slack_hinge", "crf", "bridge"}
     assert all(row["test_cost"] >= 0.0 for row in rows)
     assert any(row["certified"] for row in rows)
 
 
-def test_unknown_commands_are_usage_errors(capsys):
+def test_errors_are_one_sentence_on_stderr(tmp_path, capsys):
+    (tmp_path / "bad.svm").write_text("1 5:x\n")
+    for arguments, words in (
+        (["fit", "nothing.conll", "-o", "m"], "nothing.conll: No such file"),
+        (["fit", "data.unknown", "-o", "m"], "say --format"),
+        (["fit", str(tmp_path / "bad.svm"), "-o", "m"], "bad.svm, line 1"),
+        (["inspect", str(tmp_path / "bad.svm")], "no maximand file"),
+    ):
+        assert main(arguments) == 1
+        printed = capsys.readouterr()
+        assert words in printed.err
+        assert printed.err.startswith("maximand: ")
+        assert "Traceback" not in printed.err + printed.out
+    with pytest.raises(ValueError, match="say --format"):
+        main(["fit", "data.unknown", "-o", "m", "--debug"])
     with pytest.raises(SystemExit) as error:
         main(["nonsense"])
     assert error.value.code == 2
     assert "nonsense" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error(text, tmp_path, capsys):
+    run_json(capsys, "fit", text, "-o", tmp_path / "m")
+    long = tmp_path / "long.conll"
+    long.write_text((CONLL + "\n") * 5000)
+    command = f"{sys.executable} -m maximand predict {tmp_path / 'm'} {long} | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "The DT B-NP B-NP"
+    assert done.stderr == ""
+
+
+def test_chunks_follow_the_conll_rules():
+    assert chunks(["B-A", "I-A", "I-B", "O", "I-A", "B-A"]) == {(0, 2, "A"), (2, 3, "B"), (4, 5, "A"), (5, 6, "A")}
+    scores = chunk_scores([["B-A", "O", "B-A"]], [["B-A", "B-A", "O"]])
+    assert scores == {"chunk precision": 0.5, "chunk recall": 0.5, "chunk F1": 0.5}

@@ -124,8 +124,12 @@ def load(source: Source, *, classes: Iterable[type] = (), largest: int = LARGEST
     `classes` adds to the classes that may occur in the file: your own costs, for example. Files are data: reading
     one never runs code from it, and takes memory in proportion to its size, which `largest` limits.
     """
-    header, arrays = from_bytes(read(source, largest), "model")
     where = "" if isinstance(source, bytes) or hasattr(source, "read") else f"{Path(source).name}: "
+    content = read(source, largest)
+    try:
+        header, arrays = from_bytes(content, "model")
+    except ModelFileError as error:
+        raise ModelFileError(f"{where}{error}") from None
     unpacker = Unpacker((*PARTS, *classes), arrays)
     try:
         steps = [(str(name), _estimator(unpacker, tree)) for name, tree in header["steps"]]

@@ -28,6 +28,7 @@ class WindowVectorizer(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     vocabulary_ : dict from the name of a feature to its column, in order of appearance
+    n_columns_ : int, the number of columns of a token
     """
 
     def __init__(self, window: int = 2, affixes: int = 0):
@@ -44,6 +45,8 @@ class WindowVectorizer(TransformerMixin, BaseEstimator):
         vocabulary: dict[str, int] = {}
         columns, pointers, lengths = array("i"), array("q", [0]), array("q")
         for sentence in X:
+            if not lengths:
+                self.n_columns_ = 1 if isinstance(sentence[0], str) else len(sentence[0])
             for names in self._names(sentence):
                 columns.extend([vocabulary.setdefault(name, len(vocabulary)) for name in names])
                 pointers.append(len(columns))

@@ -1,0 +1,81 @@
+"""maximand evaluate: how good a model is on labelled data."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rich.console import Console
+from sklearn.metrics import precision_recall_fscore_support
+
+from maximand.cli.data import add_data_options, read_examples
+from maximand.cli.output import add_common_options, pairs, show, table
+from maximand.models import load
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser: argparse.ArgumentParser = commands.add_parser("evaluate", help="evaluate a model on labelled data")
+    parser.add_argument("model")
+    parser.add_argument("data", help="labelled data, - for standard input")
+    add_data_options(parser)
+    add_common_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print accuracy, precision, recall and F1 of each label, and of chunks where tags are BIO."""
+    model = load(options.model)
+    options.n_features = getattr(model[-1] if hasattr(model, "steps") else model, "n_features_in_", None)
+    examples = read_examples(options)
+    predicted, true = model.predict(examples.X), examples.y
+    values: dict[str, Any] = {"examples": len(true)}
+    if examples.sequences:
+        sentences = [[str(tag) for tag in tags] for tags in predicted], [[str(tag) for tag in tags] for tags in true]
+        guesses, right = ([tag for tags in side for tag in tags] for side in sentences)
+        values["tokens"] = len(right)
+        values["whole sequences right"] = sum(a == b for a, b in zip(*sentences, strict=True)) / max(len(true), 1)
+    else:
+        guesses, right = [str(label) for label in predicted], [str(label) for label in true]
+    values["accuracy"] = sum(a == b for a, b in zip(guesses, right, strict=True)) / max(len(right), 1)
+    if examples.sequences and any(tag.startswith(("B-", "I-")) for tag in right):
+        values |= chunk_scores(sentences[1], sentences[0])
+    labels = sorted(set(right) | set(guesses))
+    scores = precision_recall_fscore_support(right, guesses, labels=labels, zero_division=0.0)
+    by_label = {
+        label: {"precision": float(p), "recall": float(r), "f1": float(f), "count": int(n)}
+        for label, p, r, f, n in zip(labels, *scores, strict=True)
+    }
+
+    def people(console: Console) -> None:
+        console.print(pairs({name: f"{v:.4f}" if isinstance(v, float) else v for name, v in values.items()}))
+        rows = [[label, *(f"{s[n]:.3f}" for n in ("precision", "recall", "f1")), f"{s['count']:,}"]
+                for label, s in by_label.items()]  # fmt: skip
+        console.print(table(None, ["label", "precision", "recall", "F1", "count"], rows))
+
+    show(options, values | {"labels": by_label}, people)
+    return 0
+
+
+def chunks(tags: list[str]) -> set[tuple[int, int, str]]:
+    """Return the chunks of a BIO-tagged sentence as (start, stop, kind); an I- that follows nothing starts one."""
+    found, start, kind = set(), 0, None
+    for t, tag in enumerate([*tags, "O"]):
+        prefix, _, name = tag.partition("-")
+        if kind is not None and (prefix != "I" or name != kind):
+            found.add((start, t, kind))
+            kind = None
+        if prefix in ("B", "I") and (prefix == "B" or kind is None):
+            start, kind = t, name
+    return found
+
+
+def chunk_scores(true: list[list[str]], predicted: list[list[str]]) -> dict[str, float]:
+    """Return precision, recall and F1 of whole chunks."""
+    right = given = wanted = 0
+    for a, b in zip(true, predicted, strict=True):
+        there, guessed = chunks(a), chunks(b)
+        right, wanted, given = right + len(there & guessed), wanted + len(there), given + len(guessed)
+    precision, recall = right / max(given, 1), right / max(wanted, 1)
+    f1 = 2 * precision * recall / max(precision + recall, 1e-300)
+    return {"chunk precision": precision, "chunk recall": recall, "chunk F1": f1}

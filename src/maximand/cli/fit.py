@@ -1,0 +1,104 @@
+"""maximand fit: train a model on a data file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from typing import Any
+
+from rich.console import Console
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from maximand.callbacks import Checkpoint, Progress
+from maximand.cli.data import add_data_options, read_examples
+from maximand.cli.output import add_common_options, pairs, show
+from maximand.estimators import MulticlassClassifier, SequenceTagger
+from maximand.estimators.tagger import SCHEMES
+from maximand.losses import LOSSES
+from maximand.models import save, summary
+from maximand.tasks import WindowVectorizer
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser: argparse.ArgumentParser = commands.add_parser("fit", help="train a model on a data file")
+    parser.add_argument("data", help="training data, - for standard input")
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where to write the model")
+    add_data_options(parser)
+    add_model_options(parser)
+    parser.add_argument(
+        "--checkpoint", metavar="FILE", help="save the run there now and then; go on from it if it exists"
+    )
+    parser.add_argument("--checkpoint-seconds", type=float, default=60.0, metavar="S")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    add_common_options(parser)
+    parser.set_defaults(run=run)
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose the model."""
+    parser.add_argument("--loss", choices=tuple(LOSSES), help="default: crf for sequences, hinge for rows")
+    parser.add_argument("--regularization", type=float, default=1e-3)
+    parser.add_argument("--tolerance", type=float, default=1e-3)
+    parser.add_argument("--max-iterations", type=int, default=1000)
+    parser.add_argument("--max-seconds", type=float, default=float("inf"))
+    parser.add_argument("--threads", type=int, help="default: one for each core; the model does not depend on it")
+    parser.add_argument("--scheme", choices=tuple(SCHEMES), help="forbid tags that may not follow one another")
+    parser.add_argument("--window", type=int, default=2, help="neighbours to either side whose columns are features")
+    parser.add_argument("--affixes", type=int, default=0, help="longest prefix and suffix of words as features")
+    parser.add_argument("--scale", action="store_true", help="scale the columns of tables to [-1, 1]")
+
+
+def estimator(options: argparse.Namespace, sequences: bool, textual: bool) -> Any:
+    """Return the estimator that the options ask for, to be fitted."""
+    settings = {
+        "regularization": options.regularization, "tolerance": options.tolerance, "n_threads": options.threads,
+        "max_iterations": options.max_iterations, "max_seconds": options.max_seconds,
+    }  # fmt: skip
+    if not sequences:
+        classifier = MulticlassClassifier(loss=options.loss or "hinge", **settings)
+        return make_pipeline(MaxAbsScaler(), classifier) if options.scale else classifier
+    tagger = SequenceTagger(loss=options.loss or "crf", scheme=options.scheme, **settings)
+    return make_pipeline(WindowVectorizer(options.window, options.affixes), tagger) if textual else tagger
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, train, save and say how it went."""
+    examples = read_examples(options)
+    model = estimator(options, examples.sequences, examples.textual)
+    predictor = model[-1] if hasattr(model, "steps") else model
+    callbacks: list[Any] = []
+    if sys.stdout.isatty() and not (options.quiet or options.json):
+        callbacks.append(Progress())
+    if options.checkpoint:
+        callbacks.append(Checkpoint(options.checkpoint, options.checkpoint_seconds))
+    predictor.set_callbacks(*callbacks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says how the run ended
+        model.fit(examples.X, examples.y)
+    save(model, options.output)
+    seen = summary(predictor)
+
+    def people(console: Console) -> None:
+        gap = (
+            "none"
+            if seen["gap"] is None
+            else f"{seen['gap'] / max(abs(seen['objective']), 1e-300):.1e} of the objective"
+        )
+        console.print(
+            pairs(
+                {
+                    "model": options.output, "labels": seen["n_classes"], "weights": seen["n_weights"],
+                    "objective": f"{seen['objective']:.6g}",
+                    "gap": gap + (", certified" if seen["gap_is_certificate"] else ""),
+                    "iterations": seen["iterations"], "seconds": f"{seen['seconds']:.1f}",
+                    "ended because": seen["stop_reason"],
+                }
+            )
+        )  # fmt: skip
+
+    show(options, {"model": options.output, **seen}, people)
+    return 0
