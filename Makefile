@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint benchmarks clean
+.PHONY: demo test lint docs benchmarks clean
 
 demo: $(READY)
 	$(BIN)/maximand demo
@@ -16,9 +16,12 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+docs: $(READY)
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
 benchmarks: $(READY)
 	$(BIN)/pip install --quiet -e '.[benchmark]'
-	cd benchmarks && for script in chain_crf crammer_singer letters letters_accuracy scaling memory first_use; do ../$(BIN)/python $$script.py; done
+	cd benchmarks && for script in chain_crf crammer_singer letters letters_accuracy scaling memory first_use million_tokens robustness; do ../$(BIN)/python $$script.py; done
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -1,5 +1,7 @@
 """maximand: structured prediction with guarantees."""
 
+from importlib.metadata import version
+
 from maximand.callbacks import Callback, Checkpoint, EarlyStopping, History, Progress
 from maximand.checks import check_oracle, check_sequence_estimator
 from maximand.costs import CostMatrix, DifferentParts, Hamming, ZeroOne
@@ -25,7 +27,7 @@ from maximand.spaces import Chain, Choice, Legality, OracleSpace
 from maximand.support import Guarantee
 from maximand.tasks import MulticlassTask, OracleTask, Ragged, TaggingTask, WindowVectorizer, bio, bioes
 
-__version__ = "0.1.0"
+__version__ = version("maximand")
 
 __all__ = [
     "CCCP",

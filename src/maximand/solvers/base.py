@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
@@ -13,6 +14,8 @@ import numpy as np
 from maximand.objective import Objective
 from maximand.solvers.snapshots import restore
 from maximand.support import Array, Guarantee
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,7 @@ class Solver(ABC):
                 gap, seconds = run.gap, time.perf_counter() - began
                 record = Record(len(run.history) + 1, seconds, objective.lanes.calls - calls, run.value, gap)
                 run.history.append(record)
+                logger.debug("%s %s", type(self).__name__, record)
                 if gap is not None and gap <= max(self.tolerance * abs(run.value), ROUNDING):
                     reason, converged = f"the gap fell to the tolerance, {self.tolerance:g} of the value", True
                 elif callback is not None and callback(record, run):
@@ -181,6 +185,7 @@ class Solver(ABC):
             if not run.history:
                 raise
             reason = "interrupted by the user; these are the best weights so far"
+        logger.info("%s ended after %d iterations: %s", type(self).__name__, len(run.history), reason)
         gap = run.gap
         certified = gap is not None and objective.convex and run.guarantee.bounds_from_above
         return Result(run.weights, run.value, gap, certified, converged, reason, run.history, run.state)
