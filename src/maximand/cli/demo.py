@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 import time
 import warnings
@@ -48,7 +47,6 @@ def run(options: argparse.Namespace) -> int:
         rows = losses_compared()
     else:
         out = Path(options.out)
-        shutil.rmtree(out, ignore_errors=True)
         rows = reproduce(DEMO, Study("demo", "quick", out / "demo"))["runs"]
     if options.json:
         print(json.dumps(rows, indent=1))

@@ -74,8 +74,7 @@ def _table(runs: list[dict[str, Any]], names: tuple[str, ...], kind: str, title:
                 theirs = paper[name][n][m] if name in paper else None
                 cells.append(Cell(float(found.mean()), float(found.std(ddof=1)), theirs))
             rows.append(Row(f"{name}, {method}", cells))
-    note = "Mean and standard deviation over the test folds"
-    note += "; the paper's accuracy in brackets." if paper else "."
+    note = "Mean and standard deviation over the test folds."
     return Table(title, [f"{noise} % shuffled" for noise in NOISES], rows, note, higher_is_better=True)
 
 

@@ -76,7 +76,9 @@ def markdown(result: dict[str, Any]) -> str:
         for row in table["rows"]:
             shown = [_shown(cell, table["digits"]) for cell in row["cells"]]
             lines.append(f"| {row['name']} | " + " | ".join(shown) + " |")
-        lines += ["", *([table["note"], ""] if table["note"] else [])]
+        compared = any(cell["paper"] is not None for row in table["rows"] for cell in row["cells"])
+        notes = [table["note"], "The paper's numbers in brackets." if compared else ""]
+        lines += ["", *([" ".join(filter(None, notes)), ""] if any(notes) else [])]
     lines += [f"- {remark}" for remark in result["remarks"]]
     lines += ["", f"{result['seconds']:.0f} seconds of computation, seed {result['seed']}.", ""]
     return "\n".join(lines)

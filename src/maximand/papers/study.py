@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -95,6 +96,15 @@ def _timed(
     return place, {"cell": cell, "seconds": time.perf_counter() - began, **answer}
 
 
+def _strict(value: Any) -> Any:
+    """Return the value with None for numbers that JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_strict(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def reproduce(experiment: Experiment, study: Study) -> dict[str, Any]:
     """Run an experiment and write result.json, result.md and its figures into its folder; return the result."""
     if study.scale not in experiment.scales:
@@ -113,6 +123,7 @@ def reproduce(experiment: Experiment, study: Study) -> dict[str, Any]:
         "versions": {package: version(package) for package in PACKAGES},
         **outcome.as_json(),
     }
-    write_atomically(study.out / "result.json", (json.dumps(result, indent=1) + "\n").encode())
+    result = _strict(result)
+    write_atomically(study.out / "result.json", (json.dumps(result, indent=1, allow_nan=False) + "\n").encode())
     write_atomically(study.out / "result.md", markdown(result).encode())
     return result
