@@ -155,4 +155,5 @@ def _row(data: str, model: StructuredPredictor, X: Any, Y: Any, X_test: Any, Y_t
         "gap": model.gap_,
         "certified": model.gap_is_certificate_,
         "stop_reason": model.stop_reason_,
+        "converged": not model.stop_reason_.startswith("max_"),
     }

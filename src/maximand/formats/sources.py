@@ -6,14 +6,13 @@ import gzip
 import io
 import os
 import re
-import secrets
-import shutil
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext
 from typing import IO, Any, TextIO, cast
 
+from maximand.files.atomic import replacing
 from maximand.formats.errors import FormatError
 
 Source = str | os.PathLike[str] | IO[Any]
@@ -155,35 +154,17 @@ def open_writer(target: Target) -> Iterator[TextIO]:
     else:
         path = os.path.realpath(target)
         special = os.path.exists(path) and not os.path.isfile(path)
-        with open(path, "w", encoding="utf-8", newline="\n") if special else _replacing(path) as file:
+        with open(path, "w", encoding="utf-8", newline="\n") if special else _replacing_text(path) as file:
             yield file
 
 
 @contextmanager
-def _replacing(path: str) -> Iterator[TextIO]:
-    temporary = f"{path}.{secrets.token_hex(6)}.tmp"
-    try:
-        with (
-            open(temporary, "xb") as file,
-            gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.endswith(".gz") else file as binary,
-            io.TextIOWrapper(cast("IO[bytes]", binary), encoding="utf-8", newline="\n") as text,
-        ):
-            yield text
-        _sync(temporary, os.O_RDWR)
-        if os.path.exists(path):
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    with suppress(OSError):  # not every system lets a folder be synchronised
-        _sync(os.path.dirname(path), os.O_RDONLY)
-
-
-def _sync(path: str, flags: int) -> None:
-    descriptor = os.open(path, flags)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _replacing_text(path: str) -> Iterator[TextIO]:
+    with (
+        replacing(path) as file,
+        gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.endswith(".gz") else nullcontext(file) as binary,
+    ):
+        text = io.TextIOWrapper(cast("IO[bytes]", binary), encoding="utf-8", newline="\n")
+        yield text
+        text.flush()
+        text.detach()
