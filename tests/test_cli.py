@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import subprocess
 import sys
 
@@ -155,6 +156,22 @@ def test_a_closed_pipe_is_no_error(text, tmp_path, capsys):
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "The DT B-NP B-NP"
     assert done.stderr == ""
+
+
+def test_ctrl_c_saves_the_best_weights_so_far(tmp_path):
+    data, model = tmp_path / "train.conll", tmp_path / "m"
+    data.write_text((CONLL + "\n") * 3000)
+    command = [sys.executable, "-m", "maximand", "fit", data, "-o", model, "--tolerance", "1e-15", "--debug",
+               "--regularization", "1e-9"]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if "Record(iteration=3," in line:
+                process.send_signal(signal.SIGINT)
+                break
+        printed, _ = process.communicate()
+    assert process.returncode == 130
+    assert "interrupted by the user" in printed
+    assert load(model).predict([[("The", "DT")]])[0].tolist() == ["B-NP"]
 
 
 def test_chunks_follow_the_conll_rules():

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import daxpy
-from scipy.sparse import csr_array, vstack
 
 from maximand.batch import Batch, Lanes
 from maximand.engine import Threads
@@ -26,12 +25,14 @@ class ExamplePlanes:
     """Planes of the penalties of single examples, less the score of their annotated parts.
 
     The difference has few nonzeros where an output differs little from the annotation. `values` holds it for every
-    example asked; `rows` says which of these got a plane, with slopes[j] @ w + offsets[j] <= value, equal at the
-    weights asked.
+    example asked; `rows` says which of these got a plane. Plane j has `coefficients` on `parts` of its example, from
+    pointers[j] to pointers[j+1]; their score plus offsets[j] is at most the value, and equal at the weights asked.
     """
 
     rows: Ints
-    slopes: csr_array
+    pointers: Ints
+    parts: Ints
+    coefficients: Array
     offsets: Array
     values: Array
     guarantee: Guarantee
@@ -202,12 +203,10 @@ class Objective:
             found = []
             for chunk, target, theta, support in self._each(self.loss.penalty, spread, lane):
                 values = support.value - chunk.space.dot(theta, target.psi)
-                wanted = values > threshold[start : start + chunk.n_examples]
-                mean = chunk.space.scale(support.mean - target.psi, wanted.astype(float))
+                wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
                 offsets = (support.value - chunk.space.dot(theta, support.mean))[wanted]
-                slopes = self.features.slopes(chunk.inputs, mean)[wanted]
-                rows = start + np.flatnonzero(wanted)
-                found.append(ExamplePlanes(rows, slopes, offsets, values, support.guarantee))
+                difference = chunk.space.nonzeros(support.mean - target.psi, wanted)
+                found.append(ExamplePlanes(start + wanted, *difference, offsets, values, support.guarantee))
                 start += chunk.n_examples
             return found
 
@@ -216,7 +215,9 @@ class Objective:
         ]
         return ExamplePlanes(
             np.concatenate([planes.rows for planes in found]),
-            vstack([planes.slopes for planes in found], format="csr"),
+            np.concatenate([[0], np.cumsum(np.concatenate([np.diff(planes.pointers) for planes in found]))]),
+            np.concatenate([planes.parts for planes in found]),
+            np.concatenate([planes.coefficients for planes in found]),
             np.concatenate([planes.offsets for planes in found]),
             np.concatenate([planes.values for planes in found]),
             reduce(and_, (planes.guarantee for planes in found)),

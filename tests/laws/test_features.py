@@ -1,8 +1,10 @@
-"""Laws of feature maps: scores and sums are transposes, and slopes are sums example by example."""
+"""Laws of feature maps: scores and sums are transposes, and the rows of single parts make up both."""
 
 import numpy as np
 import pytest
 from cases import CASES, NAMES
+
+from maximand.numerics.part_rows import add_part, drain_part, part_score
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 
@@ -16,18 +18,28 @@ def test_scores_and_sums_are_transposes(case):
     np.testing.assert_allclose(theta @ mean, weights @ case.features.gather(sums), rtol=1e-12)
 
 
-def test_slopes_are_the_sums_of_single_examples(case):
+def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
     rng = np.random.default_rng(1)
     mean = rng.normal(size=case.space.n_parts) * (rng.random(case.space.n_parts) < 0.4)
-    slopes = case.features.slopes(case.inputs, mean)
-    assert slopes.has_canonical_format
-    n = case.space.n_examples
-    for i in range(n):
-        sums = np.zeros(case.features.n_spread)
-        only = np.zeros(n)
+    weights = rng.normal(size=case.features.n_weights)
+    theta = case.features.scores(case.inputs, case.features.spread(weights))
+    rows, everyone = case.features.part_rows(case.inputs), np.arange(case.space.n_examples)
+    pointers, parts, values = case.space.nonzeros(mean, everyone)
+    assert values.size == np.count_nonzero(mean)
+    for i in everyone:
+        own = range(pointers[i], pointers[i + 1])
+        only = np.zeros(everyone.size)
         only[i] = 1.0
-        case.features.add_sums(case.inputs, case.space.scale(mean, only), sums)
-        np.testing.assert_allclose(slopes[[i]].toarray().ravel(), case.features.gather(sums), atol=1e-12)
+        score = sum(values[j] * part_score(rows, i, parts[j], weights) for j in own)
+        np.testing.assert_allclose(score, case.space.dot(theta, mean)[i], atol=1e-12)
+        expected, sums = np.zeros(case.features.n_spread), np.zeros(case.features.n_weights)
+        case.features.add_sums(case.inputs, case.space.scale(mean, only), expected)
+        for j in own:
+            add_part(rows, i, parts[j], values[j], sums)
+        np.testing.assert_allclose(sums, case.features.gather(expected), atol=1e-12)
+        squared = float(sums @ sums)
+        np.testing.assert_allclose(sum(drain_part(rows, i, parts[j], sums) for j in own), squared, atol=1e-12)
+        assert not sums.any()
 
 
 def test_inputs_of_some_examples_have_their_scores(case):

@@ -1,7 +1,7 @@
 """Laws of solvers: one minimum for all, gaps that bound the truth, the same answer on any number of threads."""
 
-import itertools
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from cases import ALL_LOSSES, CASES, NAMES, SOLVERS
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, HINGE, PERCEPTRON, RAMP, SLACK_HINGE
+from maximand.numerics.part_rows import part_score
 from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic
 from maximand.support import Guarantee
 
@@ -45,7 +46,7 @@ def test_valid_solvers_reach_the_same_value_and_their_gaps_bound_it(case, loss):
             assert result.certified
             assert result.value - result.gap <= best + 1e-9, name
         bests = [record.value for record in result.history]
-        assert all(later <= earlier for earlier, later in itertools.pairwise(bests))
+        assert all(later <= earlier for earlier, later in pairwise(bests))
 
 
 @EVERY_CASE
@@ -76,7 +77,7 @@ def test_cccp_never_increases_the_objective_and_ends_at_a_stationary_value(case,
             values = []
             solver = CCCP(inner=inner, recycle=recycle, adaptive=adaptive, tolerance=1e-6)
             result = solver.minimize(objective, callback=lambda record, weights, to=values: to.append(record.value))
-            assert all(later <= earlier + 1e-12 for earlier, later in itertools.pairwise(values))
+            assert all(later <= earlier + 1e-12 for earlier, later in pairwise(values))
             assert result.value <= objective.value(np.zeros(objective.n_weights)) + 1e-12
             if objective.convex or loss is SLACK_HINGE:
                 continue
@@ -112,7 +113,11 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
     plane = objective.penalty(weights)
     examples = objective.planes(weights)
     reference = objective.annotated_score()(weights)
-    by_example = examples.slopes @ weights + examples.offsets
+    rows = objective.features.part_rows(objective.batch.inputs)
+    by_example = [
+        offset + sum(examples.coefficients[j] * part_score(rows, i, examples.parts[j], weights) for j in range(*own))
+        for i, offset, own in zip(examples.rows, examples.offsets, pairwise(examples.pointers), strict=True)
+    ]
     np.testing.assert_allclose(by_example, examples.values[examples.rows], atol=1e-10)
     mean = float(objective.batch.weight @ examples.values)
     np.testing.assert_allclose(mean + reference, plane(weights), atol=1e-10)

@@ -101,4 +101,4 @@ def run(options: argparse.Namespace) -> int:
         )  # fmt: skip
 
     show(options, {"model": options.output, **seen}, people)
-    return 0
+    return 130 if seen["stop_reason"].startswith("interrupted") else 0  # the best weights so far are saved

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from scipy.sparse import csr_array
-
 from maximand.features.rows import Rows
+from maximand.numerics.part_rows import PartRows
 from maximand.support import Array
 
 
@@ -45,5 +44,5 @@ class FeatureMap(ABC):
         """Add A_x' mean to out, in the layout of spread weights."""
 
     @abstractmethod
-    def slopes(self, inputs: Rows, mean: Array) -> csr_array:
-        """Return A_{x_i}' mean_i of every example as a sparse row over the weights, without duplicate entries."""
+    def part_rows(self, inputs: Rows) -> PartRows:
+        """Return what the rows of A are made of, one for each part: for solvers that keep planes of single examples."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from maximand.features.base import FeatureMap
 from maximand.features.per_label import PerLabel
 from maximand.features.rows import Rows
+from maximand.numerics.part_rows import PartRows
 from maximand.support import Array, Ints
 
 
@@ -115,15 +115,11 @@ class ChainFeatures(FeatureMap):
         if self.end:
             out[end:stop] += nodes[inputs.offsets[1:] - 1].sum(axis=0)
 
-    def slopes(self, inputs: Rows, mean: Array) -> csr_array:
-        """Return A_i' mean_i for every example i."""
-        k, n = self.n_labels, inputs.offsets.size - 1
-        n_nodes = inputs.matrix.shape[0] * k
-        nodes = mean[:n_nodes].reshape(-1, k)
-        counts = mean[n_nodes:].reshape(n, k * k)
-        columns = [counts if self.pairs is None else counts[:, self.pairs]]
-        if self.start:
-            columns.append(nodes[inputs.offsets[:-1]])
-        if self.end:
-            columns.append(nodes[inputs.offsets[1:] - 1])
-        return self.emission.slopes(inputs, nodes, np.hstack(columns))
+    def part_rows(self, inputs: Rows) -> PartRows:
+        """Rows of the emission, with start and end where they are; transitions are the block."""
+        transitions, start, end, _ = self._tail(self.emission.n_weights)
+        block = np.full(self.n_labels**2, -1, dtype=np.int64)
+        block[slice(None) if self.pairs is None else self.pairs] = np.arange(transitions, start)
+        return self.emission.part_rows(inputs)._replace(
+            start=start if self.start else -1, end=end if self.end else -1, block=block
+        )

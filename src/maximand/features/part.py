@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import block_diag, csr_array
 
 from maximand.features.base import FeatureMap
 from maximand.features.rows import Rows
+from maximand.numerics.part_rows import PartRows
 from maximand.support import Array
 
 
@@ -26,10 +26,9 @@ class PartFeatures(FeatureMap):
         """Add X' mean."""
         out += inputs.matrix.T @ mean
 
-    def slopes(self, inputs: Rows, mean: Array) -> csr_array:
-        """Return X_i' mean_i for every example i."""
-        pieces = np.split(mean, inputs.offsets[1:-1])
-        by_example = block_diag([piece[None, :] for piece in pieces], format="csr")
-        slopes = csr_array(by_example @ inputs.csr)
-        slopes.sum_duplicates()
-        return slopes
+    def part_rows(self, inputs: Rows) -> PartRows:
+        """The rows of X."""
+        matrix, none = inputs.csr, np.empty(0, dtype=np.int64)
+        return PartRows(
+            matrix.indptr, matrix.indices, matrix.data, inputs.offsets, 1, none, none, none, -1, -1, -1, none
+        )

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from maximand.features.base import FeatureMap
 from maximand.features.rows import Rows
 from maximand.numerics import rows as kernels
+from maximand.numerics.part_rows import PartRows
 from maximand.support import Array, Bools, Ints
 
 CROWDED = 0.2  # features seen with more than this share of the labels are listed with all of them
@@ -156,19 +157,13 @@ class PerLabel(FeatureMap):
     def _listed_features(self) -> Ints:
         return np.repeat(np.arange(self.n_features), np.diff(self.starts))
 
-    def slopes(self, inputs: Rows, mean: Array, extra: Array | None = None) -> csr_array:
-        """Return A_i' mean_i for every example i, followed by row i of `extra`."""
-        mean = mean.reshape(-1, self.n_labels)
+    def part_rows(self, inputs: Rows) -> PartRows:
+        """Rows of x, at the weights of one label."""
         matrix = inputs.csr
-        blocks = [np.add.reduceat(mean, inputs.offsets[:-1])] if self.bias else []
-        blocks += [] if extra is None else [extra]
-        tail = np.hstack(blocks) if blocks else np.empty((inputs.offsets.size - 1, 0))
-        pointers, columns, values = kernels.outer_rows(
-            matrix.indptr, matrix.indices, matrix.data, mean, inputs.offsets, self.starts, self.labels, self.n_listed,
-            tail,
+        positions = np.full(0 if self.every_pair else self.n_listed, -1, dtype=np.int64)
+        positions[self.places] = np.arange(self.places.size)
+        bias = self.n_pairs if self.bias else -1
+        return PartRows(
+            matrix.indptr, matrix.indices, matrix.data, inputs.offsets, self.n_labels, self.starts, self.labels,
+            positions, bias, -1, -1, np.empty(0, dtype=np.int64),
         )  # fmt: skip
-        slopes = csr_array((values, columns, pointers), shape=(pointers.size - 1, self.n_listed + tail.shape[1]))
-        slopes.sum_duplicates()
-        if self.every_pair:
-            return slopes
-        return slopes[:, np.concatenate([self.places, np.arange(self.n_listed, slopes.shape[1])])]

@@ -1,44 +1,57 @@
 """Dual ascent over the planes of many examples.
 
 The dual of  regularization / 2 |w|^2 - b @ w + sum_i share_i max_p (z_p @ w + c_p)  puts weights alpha on the planes
-of each example, which sum to one, and w = (b - sum_i share_i sum_p alpha_p z_p) / regularization. Planes are sparse
-rows; the planes of example i form a linked list: head[i], then following[p], until -1.
+of each example, which sum to one, and w = (b - sum_i share_i sum_p alpha_p z_p) / regularization. The slope z_p is a
+combination of the rows of few parts of its example (numerics.part_rows): coefficients data[j] on parts[j] for j from
+indptr[p] to indptr[p+1]. The planes of example i form a linked list: head[i], then following[p], until -1.
 """
 
 import numpy as np
 from numba import njit
 
+from maximand.numerics.part_rows import PartRows, add_part, drain_part, part_score
 from maximand.support import Array, Bools, Ints
 
 
 @njit(cache=True, nogil=True)
-def _height(p, indptr, indices, data, offsets, weights):  # type: ignore[no-untyped-def]
+def _most_parts(examples, rows):  # type: ignore[no-untyped-def]
+    most = 0
+    for i in examples:
+        most = max(most, rows.first_row[i + 1] - rows.first_row[i])
+    return most * rows.n_labels + rows.block.size
+
+
+@njit(cache=True, nogil=True)
+def _height(p, i, rows, indptr, parts, data, offsets, weights, scores, known, visit):  # type: ignore[no-untyped-def]
+    """Return the height of a plane. The planes of an example share most parts: each is scored once a visit."""
     total = offsets[p]
     for j in range(indptr[p], indptr[p + 1]):
-        total += data[j] * weights[indices[j]]
+        part = parts[j]
+        if known[part] != visit:
+            scores[part], known[part] = part_score(rows, i, part, weights), visit
+        total += data[j] * scores[part]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _squared_distance(p, q, indptr, indices, data):  # type: ignore[no-untyped-def]
-    """|z_p - z_q|^2 by merging two sorted rows."""
-    i, j, total = indptr[p], indptr[q], 0.0
-    while i < indptr[p + 1] and j < indptr[q + 1]:
-        if indices[i] == indices[j]:
-            total += (data[i] - data[j]) ** 2
-            i += 1
-            j += 1
-        elif indices[i] < indices[j]:
-            total += data[i] ** 2
-            i += 1
+def _difference(p, q, indptr, parts, data, out_parts, out_data):  # type: ignore[no-untyped-def]
+    """Write z_p - z_q as coefficients on parts, by merging two sorted lists; return how many there are."""
+    a, b, count = indptr[p], indptr[q], 0
+    while a < indptr[p + 1] or b < indptr[q + 1]:
+        if b == indptr[q + 1] or (a < indptr[p + 1] and parts[a] < parts[b]):
+            part, value = parts[a], data[a]
+            a += 1
+        elif a == indptr[p + 1] or parts[b] < parts[a]:
+            part, value = parts[b], -data[b]
+            b += 1
         else:
-            total += data[j] ** 2
-            j += 1
-    for rest in range(i, indptr[p + 1]):
-        total += data[rest] ** 2
-    for rest in range(j, indptr[q + 1]):
-        total += data[rest] ** 2
-    return total
+            part, value = parts[a], data[a] - data[b]
+            a += 1
+            b += 1
+        if value != 0.0:
+            out_parts[count], out_data[count] = part, value
+            count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -46,8 +59,9 @@ def sweep(
     examples: Ints,
     head: Ints,
     following: Ints,
+    rows: PartRows,
     indptr: Ints,
-    indices: Ints,
+    parts: Ints,
     data: Array,
     offsets: Array,
     alpha: Array,
@@ -55,19 +69,24 @@ def sweep(
     regularization: float,
     weights: Array,
     violation: Array,
+    scratch: Array,
 ) -> float:
     """Visit the examples in order and move alpha from the lowest used plane to the highest, by exact line search.
 
     Updates alpha and weights in place; violation[i] becomes share_i times the distance between the highest plane and
-    the alpha-average, before the step: the part of example i in the duality gap over the working sets. Returns the
-    increase of the dual.
+    the alpha-average, before the step: the part of example i in the duality gap over the working sets. `scratch` holds
+    zeros, as many as weights. Returns the increase of the dual.
     """
     gain = 0.0
-    for i in examples:
+    most = _most_parts(examples, rows)
+    scores, known = np.empty(most), np.full(most, -1)
+    moved_parts, moved = np.empty(most, dtype=parts.dtype), np.empty(most)
+    for visit in range(examples.size):
+        i = examples[visit]
         high, low, top, bottom, average = -1, -1, -np.inf, np.inf, 0.0
         p = head[i]
         while p >= 0:
-            height = _height(p, indptr, indices, data, offsets, weights)
+            height = _height(p, i, rows, indptr, parts, data, offsets, weights, scores, known, visit)
             if height > top:
                 top, high = height, p
             if alpha[p] > 0.0:
@@ -78,78 +97,73 @@ def sweep(
         violation[i] = share[i] * (top - average)
         if high == low or top - bottom <= 1e-14 * max(1.0, abs(top)) or share[i] == 0.0:
             continue
-        distance = _squared_distance(high, low, indptr, indices, data)
+        count = _difference(high, low, indptr, parts, data, moved_parts, moved)
+        for j in range(count):
+            add_part(rows, i, moved_parts[j], moved[j], scratch)
+        distance = 0.0
+        for j in range(count):
+            distance += drain_part(rows, i, moved_parts[j], scratch)
         step = alpha[low]
         if distance > 0.0:
             step = min(step, regularization * (top - bottom) / (share[i] * distance))
         alpha[high] += step
         alpha[low] = 0.0 if step == alpha[low] else alpha[low] - step
         move = share[i] * step / regularization
-        for j in range(indptr[high], indptr[high + 1]):
-            weights[indices[j]] -= move * data[j]
-        for j in range(indptr[low], indptr[low + 1]):
-            weights[indices[j]] += move * data[j]
+        for j in range(count):
+            add_part(rows, i, moved_parts[j], -move * moved[j], weights)
         gain += share[i] * step * (top - bottom) - 0.5 * regularization * move * move * distance
     return gain
 
 
 @njit(cache=True, nogil=True)
-def highest(
+def heights(
     examples: Ints,
     head: Ints,
     following: Ints,
+    rows: PartRows,
     indptr: Ints,
-    indices: Ints,
-    data: Array,
-    offsets: Array,
-    weights: Array,
-    out: Array,
-) -> None:
-    """Write the height of the highest plane of each example; -inf where there is none."""
-    for j in range(examples.size):
-        out[j] = -np.inf
-        p = head[examples[j]]
-        while p >= 0:
-            out[j] = max(out[j], _height(p, indptr, indices, data, offsets, weights))
-            p = following[p]
-
-
-@njit(cache=True, nogil=True)
-def average_heights(
-    owner: Ints,
-    indptr: Ints,
-    indices: Ints,
+    parts: Ints,
     data: Array,
     offsets: Array,
     alpha: Array,
     weights: Array,
-    out: Array,
+    highest: Array,
+    average: Array,
 ) -> None:
-    """Add alpha_p * height of plane p to the entry of its example."""
-    for p in range(owner.size):
-        if alpha[p] > 0.0:
-            out[owner[p]] += alpha[p] * _height(p, indptr, indices, data, offsets, weights)
+    """Write the height of the highest plane of each example, -inf where there is none, and the alpha-average."""
+    most = _most_parts(examples, rows)
+    scores, known = np.empty(most), np.full(most, -1)
+    for j in range(examples.size):
+        highest[j], average[j] = -np.inf, 0.0
+        p = head[examples[j]]
+        while p >= 0:
+            height = _height(p, examples[j], rows, indptr, parts, data, offsets, weights, scores, known, j)
+            highest[j] = max(highest[j], height)
+            average[j] += alpha[p] * height
+            p = following[p]
 
 
 @njit(cache=True, nogil=True)
-def combine(owner: Ints, indptr: Ints, indices: Ints, data: Array, alpha: Array, share: Array, out: Array) -> None:
+def combine(
+    owner: Ints, rows: PartRows, indptr: Ints, parts: Ints, data: Array, alpha: Array, share: Array, out: Array
+) -> None:
     """Add share_i alpha_p z_p over all planes to out."""
     for p in range(owner.size):
         factor = share[owner[p]] * alpha[p]
         if factor != 0.0:
             for j in range(indptr[p], indptr[p + 1]):
-                out[indices[j]] += factor * data[j]
+                add_part(rows, owner[p], parts[j], factor * data[j], out)
 
 
 @njit(cache=True, nogil=True)
-def keep_planes(keep: Bools, indptr: Ints, indices: Ints, data: Array) -> Ints:
+def keep_planes(keep: Bools, indptr: Ints, parts: Ints, data: Array) -> Ints:
     """Move the rows to keep to the front, in place, and return their row pointers."""
     pointers = np.zeros(keep.sum() + 1, dtype=np.int64)
     row, place = 0, 0
     for p in range(keep.size):
         if keep[p]:
             for j in range(indptr[p], indptr[p + 1]):
-                indices[place] = indices[j]
+                parts[place] = parts[j]
                 data[place] = data[j]
                 place += 1
             row += 1

@@ -65,12 +65,12 @@ class BlockFrankWolfe(Solver):
         batch_size = self.batch_size or max(1, min(512, n // 2))
         while True:
             if not state.settling:
-                known = sets.heights(np.arange(n))
+                known, average = sets.heights(np.arange(n))
                 planes = objective.planes(sets.weights, above=above(known))
                 measured = sets.count > 0
                 if measured:
                     value, dual = sets.value(np.maximum(planes.values, known)), sets.dual
-                    state.gaps = np.maximum(planes.values - sets.averages(), 0.0) * sets.share
+                    state.gaps = np.maximum(planes.values - average, 0.0) * sets.share
                     best = sets.weights.copy()
                     if self.averaging and state.epoch > 1:
                         averaged = objective.value(state.average)
@@ -83,7 +83,7 @@ class BlockFrankWolfe(Solver):
                     yield Iterate(best, value, dual, sets.guarantee)
             sets.settle(self.inner * float(state.gaps.sum()), self.cache_sweeps, state.rng)
             for batch in self._draw(state.gaps, batch_size, state.rng):
-                known = sets.heights(batch)
+                known, _ = sets.heights(batch)
                 planes = objective.planes(sets.weights, batch, above=above(known))
                 sets.add(planes, batch[planes.rows])
                 sets.sweep(batch)

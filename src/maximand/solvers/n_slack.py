@@ -43,7 +43,7 @@ class NSlack(Solver):
             state.start = None
         while True:
             if not state.settling:
-                known = sets.heights(np.arange(objective.n_examples))
+                known, _ = sets.heights(np.arange(objective.n_examples))
                 planes = objective.planes(sets.weights, above=above(known))
                 value = sets.value(np.maximum(planes.values, known))
                 dual = sets.dual if sets.count else None

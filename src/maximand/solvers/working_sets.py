@@ -35,7 +35,7 @@ class WorkingSets:
     """
 
     saved = (
-        "count", "indptr", "indices", "data", "offsets", "alpha", "owner", "idle", "following", "head", "violation",
+        "count", "indptr", "parts", "data", "offsets", "alpha", "owner", "idle", "following", "head", "violation",
         "guarantee", "weights",
     )  # fmt: skip
 
@@ -45,7 +45,9 @@ class WorkingSets:
         self.share, self.patience = objective.batch.weight, patience
         self.count = 0
         self.indptr: Ints = np.zeros(1, dtype=np.int64)
-        self.indices: Ints = np.empty(0, dtype=np.int32)
+        self.parts: Ints = np.empty(0, dtype=np.int32)
+        self.rows = objective.features.part_rows(objective.batch.inputs)
+        self.scratch = np.zeros(objective.n_weights)
         self.data, self.offsets, self.alpha = np.empty(0), np.empty(0), np.empty(0)
         self.owner, self.idle, self.following = (np.empty(0, dtype=np.int64) for _ in range(3))
         self.head = np.full(n, -1, dtype=np.int64)
@@ -65,7 +67,9 @@ class WorkingSets:
         """Take another linear part or regularisation; the planes stay valid, as they bound the penalty alone."""
         self.regularization, self.reward = regularization, reward
         total = np.zeros(reward.slope.size)
-        kernels.combine(self.owner[: self.count], self.indptr, self.indices, self.data, self.alpha, self.share, total)
+        kernels.combine(
+            self.owner[: self.count], self.rows, self.indptr, self.parts, self.data, self.alpha, self.share, total
+        )
         self.weights = (reward.slope - total) / regularization
 
     @property
@@ -80,49 +84,30 @@ class WorkingSets:
         squared = float(self.weights @ self.weights)
         return 0.5 * self.regularization * squared + float(self.share @ penalties) - self.reward(self.weights)
 
-    def averages(self) -> Array:
-        """Return for every example the alpha-weighted mean height of its planes at the current weights."""
-        out = np.zeros(self.head.size)
-        kernels.average_heights(
-            self.owner[: self.count],
-            self.indptr,
-            self.indices,
-            self.data,
-            self.offsets,
-            self.alpha,
-            self.weights,
-            out,
-        )
-        return out
+    def heights(self, examples: Ints) -> tuple[Array, Array]:
+        """Return for each example the height of its highest plane at the current weights, and the alpha-average.
 
-    def heights(self, examples: Ints) -> Array:
-        """Return the height at the current weights of the highest plane of each example; -inf where there is none."""
-        out = np.empty(examples.size)
-        kernels.highest(
-            examples,
-            self.head,
-            self.following,
-            self.indptr,
-            self.indices,
-            self.data,
-            self.offsets,
-            self.weights,
-            out,
-        )
-        return out
+        The height is -inf where there is no plane.
+        """
+        highest, average = np.empty(examples.size), np.empty(examples.size)
+        kernels.heights(
+            examples, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets,
+            self.alpha, self.weights, highest, average,
+        )  # fmt: skip
+        return highest, average
 
     def add(self, planes: ExamplePlanes, owners: Ints) -> None:
         """Add one plane to each of some examples; the first plane of an example gets all of its alpha."""
         more, m = owners.size, self.count
         if not more:
             return
-        slopes, filled = planes.slopes, int(self.indptr[m])
-        self.indices = _grown(self.indices, filled, slopes.nnz)
-        self.data = _grown(self.data, filled, slopes.nnz)
-        self.indices[filled : filled + slopes.nnz] = slopes.indices
-        self.data[filled : filled + slopes.nnz] = slopes.data
+        size, filled = planes.parts.size, int(self.indptr[m])
+        self.parts = _grown(self.parts, filled, size)
+        self.data = _grown(self.data, filled, size)
+        self.parts[filled : filled + size] = planes.parts
+        self.data[filled : filled + size] = planes.coefficients
         self.indptr = _grown(self.indptr, m + 1, more)
-        self.indptr[m + 1 : m + 1 + more] = filled + slopes.indptr[1:]
+        self.indptr[m + 1 : m + 1 + more] = filled + planes.pointers[1:]
         first = self.head[owners] < 0
         new = slice(m, m + more)
         for name, entries in (
@@ -142,8 +127,8 @@ class WorkingSets:
         """Visit the examples once, in the given order; return the increase of the dual."""
         return float(
             kernels.sweep(
-                examples, self.head, self.following, self.indptr, self.indices, self.data, self.offsets, self.alpha,
-                self.share, self.regularization, self.weights, self.violation,
+                examples, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets,
+                self.alpha, self.share, self.regularization, self.weights, self.violation, self.scratch,
             )
         )  # fmt: skip
 
@@ -171,7 +156,7 @@ class WorkingSets:
         keep = self.idle[:m] <= self.patience
         kept = int(keep.sum())
         if kept * CROWDED < m:
-            pointers = kernels.keep_planes(keep, self.indptr, self.indices, self.data)
+            pointers = kernels.keep_planes(keep, self.indptr, self.parts, self.data)
             self.indptr[: kept + 1] = pointers
             for name in ("offsets", "alpha", "owner", "idle"):
                 array = getattr(self, name)

@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from maximand.numerics.part_rows import nonzeros
 from maximand.spaces import scaled_costs
 from maximand.support import Array, Bools, Ints, Support
 
@@ -92,6 +93,15 @@ class OutputSpace(ABC):
     @abstractmethod
     def scale(self, mean: Array, factors: Array) -> Array:
         """Return mean with the parts of example i multiplied by factors[i]."""
+
+    @property
+    @abstractmethod
+    def fields(self) -> tuple[Ints, int]:
+        """Say where the parts of each example are: its run in the first field, and the size of its block behind it."""
+
+    def nonzeros(self, vector: Array, examples: Ints) -> tuple[Ints, Ints, Array]:
+        """Return the nonzero entries of some examples as CSR rows (pointers, parts, values) over their own parts."""
+        return nonzeros(vector, *self.fields, examples)
 
     @property
     @abstractmethod

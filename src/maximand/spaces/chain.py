@@ -197,6 +197,11 @@ class Chain(OutputSpace):
         ]
         return np.array([self.encode(Labels(codes, self.offsets, self.n_labels)) for codes in sequences])
 
+    @property
+    def fields(self) -> tuple[Ints, int]:
+        """Nodes, then the transitions of each example."""
+        return self.offsets * self.n_labels, self.n_labels**2
+
     def dot(self, theta: Array, mean: Array) -> Array:
         """Inner products, example by example."""
         by_position = np.einsum("tl,tl->t", self.nodes(theta), self.nodes(mean))

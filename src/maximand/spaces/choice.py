@@ -85,6 +85,11 @@ class Choice(OutputSpace):
         """Return the k indicators."""
         return np.eye(self.n_labels)
 
+    @property
+    def fields(self) -> tuple[Ints, int]:
+        """A row for each example."""
+        return np.arange(self.n_examples + 1) * self.n_labels, 0
+
     def dot(self, theta: Array, mean: Array) -> Array:
         """Row by row inner products."""
         return np.einsum("il,il->i", self.nodes(theta), self.nodes(mean))

@@ -177,6 +177,11 @@ class OracleSpace(OutputSpace):
                 mean[start:stop] = weights @ psi / weights.sum()
         return Support(values, mean)
 
+    @property
+    def fields(self) -> tuple[Ints, int]:
+        """A run of parts for each example."""
+        return self.offsets, 0
+
     def dot(self, theta: Array, mean: Array) -> Array:
         """Inner products, example by example."""
         return np.add.reduceat(theta * mean, self.offsets[:-1])

@@ -1,0 +1,83 @@
+"""How the documentation is built: sphinx-build -W --keep-going -b html docs docs/_build/html."""
+
+import re
+
+import maximand
+from maximand import formats
+from maximand.losses import LOSSES
+from maximand.oracles import Larger, Rescaled
+
+project = "maximand"
+author = copyright = "The maximand developers"
+version = release = maximand.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+html_theme = "alabaster"
+html_theme_options = {"description": "Structured prediction with guarantees", "page_width": "1080px"}
+html_copy_source = False
+
+default_role = "py:obj"
+maximum_signature_line_length = 100
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {name: name for name in ("Array", "Ints", "Bools", "Source", "Target", "Token")}
+numpydoc_show_class_members = False
+autosummary_context = {
+    # Where the list of inherited members ends, and what scikit-learn adds to every estimator.
+    "foundations": "BaseEstimator,ClassifierMixin,TransformerMixin,_MetadataRequester,_SetOutputMixin,Enum,ValueError",
+    "routing": "set_fit_request,set_predict_request,set_score_request,set_decision_function_request,"
+    "set_predict_proba_request,set_transform_request",
+}
+
+myst_enable_extensions = ["substitution"]
+myst_heading_anchors = 2
+
+
+def shown(oracle):
+    """Return an oracle in words."""
+    if oracle is None:
+        return "0"
+    if isinstance(oracle, Larger):
+        return f"the larger of: {shown(oracle.first)}; {shown(oracle.second)}"
+    if isinstance(oracle, Rescaled):
+        return "max over Y of cost · (1 + score − score(y\\*))"
+    kind = "log-sum-exp" if oracle.temperature else "max"
+    cost = {0: "", 1: " + cost", -1: " − cost"}[oracle.cost]
+    return f"{kind} over {oracle.over.value.replace('*', chr(92) + '*')} of score{cost}"
+
+
+def losses_table():
+    """Return all losses as a table."""
+    lines = ["| loss | penalty | reward | convex on full / partial annotations | smooth |", "|---|---|---|---|---|"]
+    for loss in LOSSES.values():
+        partial = "refused" if isinstance(loss.penalty, Rescaled) else "yes" if loss.convex(full=False) else "no"
+        convex = f"{'yes' if loss.convex(full=True) else 'no'} / {partial}"
+        smooth = "yes" if loss.smooth(full=True) else "no"
+        lines.append(f"| `{loss.name}` | {shown(loss.penalty)} | {shown(loss.reward)} | {convex} | {smooth} |")
+    return "\n".join(lines)
+
+
+def formats_table():
+    """Return the table in the docstring of maximand.formats, with links to the functions and records."""
+
+    def linked(name):
+        return f"{{py:obj}}`~maximand.formats.{name[0]}`" if name[0] in formats.__all__ else name[0]
+
+    table = re.search(r"^\| format .*?(?=\n\n)", formats.__doc__, re.MULTILINE | re.DOTALL)[0]
+    head, rule, *rows = table.splitlines()
+    return "\n".join([head, rule, *(re.sub(r"\w+", linked, row).replace("*", r"\*") for row in rows)])
+
+
+myst_substitutions = {"losses_table": losses_table(), "formats_table": formats_table()}
+
+
+def without_substitutions(app, what, name, obj, options, lines):
+    """Leave |w| in docstrings as it is: it is a norm, not a substitution."""
+    lines[:] = [line.replace("|", r"\|") for line in lines]
+
+
+def setup(app):
+    """Connect what happens to docstrings."""
+    app.connect("autodoc-process-docstring", without_substitutions, priority=100)

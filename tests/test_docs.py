@@ -1,0 +1,94 @@
+"""The documentation builds without warnings, and its examples run as they stand there."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import maximand
+from maximand.cli.main import main
+from maximand.losses import LOSSES
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+SLOW = ("demo", "reproduce do2008-table1", "report")  # tested elsewhere, at a smaller scale
+
+
+def fences(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if fences(page, "python")])
+def test_python_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for block in fences(page, "python"):
+        exec(compile(block, page, "exec"), namespace)
+
+
+def test_commands_print_what_the_page_shows(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    exec(fences("command_line.md", "python")[0], {})
+    commands = [
+        part.partition("\n")
+        for block in fences("command_line.md", "console")
+        for part in re.split(r"^\$ maximand ", block, flags=re.MULTILINE)[1:]
+    ]
+    assert len(commands) > 10
+    for command, _, shown in commands:
+        if command.startswith(SLOW):
+            continue
+        try:
+            code = main(command.split())
+        except SystemExit as end:
+            code = end.code
+        printed = capsys.readouterr()
+        assert code == (1 if shown.startswith("maximand: ") else 0), command
+        missing = words(shown) - words(printed.out + printed.err)
+        assert not missing, f"maximand {command} does not print {missing}"
+
+
+def words(text):
+    """Return the words of an output; numbers may differ from machine to machine."""
+    return set(re.findall(r"[^\W\d_]{2,}", text.replace("...", "")))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("sphinx", reason="sphinx is not installed")
+    pytest.importorskip("myst_parser", reason="myst-parser is not installed")
+    pytest.importorskip("numpydoc", reason="numpydoc is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    for name in ("docs", "examples"):
+        left_out = shutil.ignore_patterns("_build", "generated", "__pycache__")
+        shutil.copytree(ROOT / name, folder / name, ignore=left_out)
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", "html"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=55,
+    )
+    assert built.returncode == 0, built.stderr
+    return folder / "html"
+
+
+def test_documentation_builds_without_warnings(site):
+    pages = {path.with_suffix(".md").name for path in site.glob("*.html")}
+    assert set(PAGES) <= pages
+
+
+def test_reference_holds_every_public_name(site):
+    described = "".join(path.read_text() for path in (site / "reference" / "generated").glob("*.html"))
+    missing = [name for name in maximand.__all__ if name != "LOSSES" and f'id="maximand.{name}"' not in described]
+    assert not missing
+
+
+def test_reference_lists_every_loss(site):
+    text = (site / "reference" / "index.html").read_text()
+    assert all(f">{name}</span>" in text for name in LOSSES)
