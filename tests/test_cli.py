@@ -14,6 +14,7 @@ from maximand.cli.evaluate import chunk_scores, chunks
 from maximand.cli.main import main
 from maximand.formats import LabelledRows, write_svmlight
 
+SENTENCE = [("The", "DT"), ("cat", "NN"), ("sat", "VBD")]
 CONLL = """\
 The DT B-NP
 cat NN I-NP
@@ -61,7 +62,7 @@ def test_a_tagger_is_trained_evaluated_and_used(text, tmp_path, capsys):
     assert main(["predict", str(model), str(text), "--proba"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["The", "DT", "B-NP", "B-NP"]
-    assert 0.3 < float(lines[0].split()[4]) <= 1.0
+    assert float(lines[0].split()[4]) == pytest.approx(load(model).predict_proba([SENTENCE])[0][0, 0], abs=1e-6)
     assert lines[3] == ""
     held = run_json(capsys, "inspect", model)
     assert held["steps"] == ["WindowVectorizer", "SequenceTagger"]
@@ -98,6 +99,9 @@ def test_doctor_names_culprits_and_cures(text, rows, tmp_path, capsys):
     broken = tmp_path / "broken.conll"
     broken.write_text(CONLL + "\nx NN O\ny NN I-NP\n")
     assert "BIO scheme" in str(run_json(capsys, "doctor", broken)["findings"])
+    whole = tmp_path / "bioes.conll"
+    whole.write_text("a S-X\nb O\n\na B-X\nb E-X\n\na I-X\nb O\n")
+    assert "BIOES scheme, first number 3" in str(run_json(capsys, "doctor", whole)["findings"])
     uneven = tmp_path / "uneven.svm"
     uneven.write_text("".join(f"{i % 2} 1:{1e6 + i} 2:{1e-3 * i + 1e-3}\n" for i in range(20)) + "7 1:3\n")
     findings = str(run_json(capsys, "doctor", uneven)["findings"])

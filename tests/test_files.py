@@ -6,10 +6,12 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
@@ -167,6 +169,27 @@ def test_mutated_files_are_read_or_refused(models):
             except ModelFileError:
                 continue
             loaded.predict(X)
+
+
+@dataclass(frozen=True)
+class Doubled(Hamming):
+    factor: float = 2.0
+
+    def matrix(self, n_labels):
+        return self.factor * super().matrix(n_labels)
+
+
+def test_classes_of_your_own_are_named_on_both_sides(models, tmp_path):
+    model = SequenceTagger(cost=Doubled(), vectorizer=DictVectorizer(sort=True)).fit(WORDS, TAGS)
+    with pytest.raises(ModelFileError, match="Doubled"):
+        save(model, tmp_path / "m")
+    save(model, tmp_path / "m", classes=[Doubled])
+    with pytest.raises(ModelFileError, match="Doubled"):
+        load(tmp_path / "m")
+    loaded = load(tmp_path / "m", classes=[Doubled])
+    assert loaded.cost == Doubled()
+    assert loaded.vectorizer.sort
+    np.testing.assert_array_equal(loaded.fit(WORDS, TAGS).weights_, model.weights_)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

@@ -216,3 +216,12 @@ def test_other_features_at_prediction_are_refused():
         model.predict([np.ones((2, 2))])
     with pytest.raises(ValueError, match="trained on numbers"):
         model.predict([[{"a": 1}]])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "bridge", "ramp"])
+def test_few_known_tags_teach_something(loss):
+    X, Y = simulate_chains(400)
+    rng = np.random.default_rng(1)
+    known = [[int(tag) if rng.random() < 0.2 else None for tag in y] for y in Y[:200]]
+    model = SequenceTagger(loss=loss, regularization=1e-2).fit(X[:200], known)
+    assert model.score(X[200:], Y[200:]) > 0.85

@@ -23,9 +23,9 @@ from maximand.solvers import (
     Result,
     Subgradient,
 )
-from maximand.spaces import Chain, Choice, Legality, OracleSpace
-from maximand.support import Guarantee
-from maximand.tasks import MulticlassTask, OracleTask, Ragged, TaggingTask, WindowVectorizer, bio, bioes
+from maximand.spaces import Chain, Choice, Legality, OracleSpace, OutputSpace
+from maximand.support import Guarantee, Support
+from maximand.tasks import MulticlassTask, OracleTask, Ragged, TaggingTask, Task, WindowVectorizer, bio, bioes
 
 __version__ = version("maximand")
 
@@ -57,6 +57,7 @@ __all__ = [
     "OneSlack",
     "OracleSpace",
     "OracleTask",
+    "OutputSpace",
     "Over",
     "Perceptron",
     "Polyak",
@@ -68,7 +69,9 @@ __all__ = [
     "Soft",
     "StructuredPredictor",
     "Subgradient",
+    "Support",
     "TaggingTask",
+    "Task",
     "WindowVectorizer",
     "ZeroOne",
     "bio",

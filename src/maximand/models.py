@@ -38,21 +38,25 @@ PARTS: tuple[type, ...] = (
 )  # fmt: skip
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+LEFT_OUT = object()
+
+
+def save(model: Any, path: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> None:
     """Write a fitted estimator to a file, atomically: a reader finds the old file or the new one, never half of it.
 
     A model is a `MulticlassClassifier`, a `SequenceTagger`, or a Pipeline that ends with one after a
-    `WindowVectorizer` or one of scikit-learn's scalers.
+    `WindowVectorizer` or one of scikit-learn's scalers. `classes` names dataclasses of your own that it holds, such
+    as a cost; `load` needs them too.
     """
-    write_atomically(path, dump(model))
+    write_atomically(path, dump(model, classes))
 
 
-def dump(model: Any) -> bytes:
+def dump(model: Any, classes: Iterable[type] = ()) -> bytes:
     """Return the content of the file of a fitted estimator."""
     steps = model.steps if isinstance(model, Pipeline) else [("", model)]
     predictor = steps[-1][1]
     check_is_fitted(predictor, "weights_" if isinstance(predictor, estimators.StructuredPredictor) else None)
-    packer = Packer(PARTS)
+    packer = Packer((*PARTS, *classes))
     trees = [[name, _tree(packer, step)] for name, step in steps]
     if type(predictor) not in PREDICTORS:
         raise ModelFileError(f"A model ends with one of {_names(PREDICTORS)}, not with a {type(predictor).__name__}.")
@@ -68,11 +72,11 @@ def _tree(packer: Packer, estimator: Any) -> dict[str, Any]:
         )
     if ESTIMATORS.get(name) is not type(estimator):
         raise ModelFileError(f"{name} cannot be saved; the steps of a model are of {_names(ESTIMATORS.values())}.")
-    parameters = estimator.get_params(deep=False).items()
+    parameters = {key: _parameter(packer, key, value) for key, value in estimator.get_params(deep=False).items()}
     fitted = {key: value for key, value in vars(estimator).items() if _is_fitted(key)}
     return {
         "estimator": name,
-        "parameters": {key: _parameter(packer, key, value) for key, value in parameters},
+        "parameters": {key: tree for key, tree in parameters.items() if tree is not LEFT_OUT},
         "fitted": {key: packer.pack(value, key) for key, value in fitted.items()},
     }
 
@@ -107,15 +111,15 @@ def _parameter(packer: Packer, name: str, value: Any) -> Any:
     try:
         return packer.pack(value, name)
     except ModelFileError:
-        if name not in ("scheme", "vectorizer", "solver", "loss"):
+        if name not in ("scheme", "vectorizer", "solver"):
             raise
         warnings.warn(
-            f"The parameter {name}={value!r} cannot be stored and will be None in the loaded model. It predicts the "
-            "same; set the parameter again before fitting it anew.",
+            f"The parameter {name}={value!r} cannot be stored and will have its default in the loaded model. It "
+            "predicts the same; set the parameter again before fitting it anew.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-        return None
+        return LEFT_OUT
 
 
 def load(source: Source, *, classes: Iterable[type] = (), largest: int = LARGEST_FILE) -> Any:

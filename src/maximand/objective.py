@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property, reduce
 from hashlib import blake2b
 from operator import and_
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import daxpy
+from scipy.sparse import issparse
 
 from maximand.batch import Batch, Lanes
 from maximand.engine import Threads
@@ -258,15 +260,30 @@ class Objective:
 
 
 def fingerprint(objective: Objective, *more: Any) -> str:
-    """Return a hash of the data, the features, the loss and the regularisation, and of what else is given."""
-    batch = objective.batch
-    matrix = batch.inputs.matrix
-    arrays = [matrix.data, matrix.indices, matrix.indptr] if batch.inputs.sparse else [matrix]
-    arrays += [batch.inputs.offsets, batch.weight, batch.space.encode(batch.annotation)]
+    """Return a hash of the data, the space, the features, the loss, the regularisation, and what else is given."""
     digest = blake2b(digest_size=16)
-    for array in arrays:
-        digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
-    words = objective.features.n_weights, objective.loss, objective.regularization, batch.cost, *more
-    digest.update(repr(words).encode())
+    for value in (objective.batch, objective.features, objective.loss, objective.regularization, *more):
+        _feed(digest, value)
     return digest.hexdigest()
+
+
+def _feed(digest: Any, value: Any) -> None:
+    """Add a value to a hash: arrays by their bytes, objects by their class and what they hold."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).view(np.uint8).data if value.size else b"")
+    elif issparse(value):
+        for part in (value.indptr, value.indices, value.data):
+            _feed(digest, part)
+    elif isinstance(value, (list, tuple, np.ndarray)):
+        for item in value:
+            _feed(digest, item)
+    elif callable(value) and hasattr(value, "__qualname__"):
+        digest.update(f"{value.__module__}.{value.__qualname__}".encode())
+    elif type(value).__module__.startswith("maximand") and hasattr(value, "__dict__") and not isinstance(value, Enum):
+        digest.update(type(value).__name__.encode())
+        for name, item in sorted(vars(value).items()):
+            digest.update(name.encode())
+            _feed(digest, item)
+    else:
+        digest.update(repr(value).encode())

@@ -25,7 +25,7 @@ class EarlyStopping(Callback):
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Forget an earlier fit."""
-        self.scores, self._best, self._weights, self._failures = [], -np.inf, None, 0
+        self.scores, self._best, self._weights, self._value, self._failures = [], -np.inf, None, np.inf, 0
 
     def on_fit_task_end(
         self, estimator: Any, context: Any, *, metadata: Any = None, fitted_estimator: Any = None
@@ -38,13 +38,15 @@ class EarlyStopping(Callback):
         score = float(scoring(fitted_estimator, self.X, self.y))
         self.scores.append((record.iteration, score))
         if score > self._best:
-            self._best, self._weights, self._failures = score, fitted_estimator.weights_, 0
+            self._best, self._weights, self._value, self._failures = score, fitted_estimator.weights_, record.value, 0
         else:
             self._failures += 1
         return self._failures >= self.patience
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Leave the weights that scored best."""
+        """Leave the weights that scored best, and say so."""
         if self._weights is not None and hasattr(estimator, "weights_"):
-            estimator.weights_ = self._weights
+            estimator.weights_, estimator.objective_ = self._weights, self._value
+            estimator.gap_, estimator.gap_is_certificate_ = None, False
+            estimator.stop_reason_ += "; these are the weights that scored best on the held-out data"
         self._weights = None

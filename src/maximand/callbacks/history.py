@@ -11,11 +11,15 @@ from maximand.callbacks.base import Callback, last_record
 
 
 class History(Callback):
-    """Keeps the records of every iteration in `records`; with a path it also adds each as a line of JSON there."""
+    """Keeps the records of the last fit in `records`; with a path it also adds each as a line of JSON there."""
 
     def __init__(self, path: str | Path | None = None):
         self.path = path
         self.records: list[Any] = []
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Forget an earlier fit."""
+        self.records = []
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> None:
         """Keep the record."""

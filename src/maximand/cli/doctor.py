@@ -25,7 +25,7 @@ from maximand.engine import Threads
 from maximand.losses import named
 from maximand.objective import Objective
 from maximand.solvers import LBFGS
-from maximand.tasks import MulticlassTask, Ragged, TaggingTask, bio
+from maximand.tasks import MulticlassTask, Ragged, TaggingTask, bio, bioes
 
 RARE = 5  # labels with fewer examples than this are hard to learn
 IMBALANCED = 100.0
@@ -151,15 +151,17 @@ def _label_findings(labels: Counter[Any]) -> Iterator[Finding]:
 
 
 def _sequence_findings(examples: Examples) -> Iterator[Finding]:
-    if not examples.sequences or not any(str(tag).startswith("I-") for tag in _flat(examples)):
-        return
     names = sorted({str(tag) for tag in _flat(examples)})
-    legal, codes = bio(names), {name: code for code, name in enumerate(names)}
+    prefixes = {name.partition("-")[0] for name in names}
+    if not examples.sequences or "I" not in prefixes or not prefixes <= set("BIOES"):
+        return
+    scheme = bioes if prefixes & set("ES") else bio
+    legal, codes = scheme(names), {name: code for code, name in enumerate(names)}
     broken = [i for i, tags in enumerate(examples.y) if legal.violation(np.array([codes[tag] for tag in tags]))]
     if broken:
         yield Finding(
-            f"{len(broken)} sequences break the BIO scheme: an I- tag without its B-, first in number {broken[0] + 1}.",
-            "Convert IOB1 tags to IOB2, or do not use --scheme.",
+            f"{len(broken)} sequences break the {scheme.__name__.upper()} scheme, first number {broken[0] + 1}.",
+            "Mend them (IOB1 tags, for instance, can be converted to BIO), or do not use --scheme.",
         )
 
 

@@ -42,7 +42,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose the model."""
     parser.add_argument("--loss", choices=tuple(LOSSES), help="default: crf for sequences, hinge for rows")
     parser.add_argument("--regularization", type=float, default=1e-3)
-    parser.add_argument("--tolerance", type=float, default=1e-3)
+    parser.add_argument("--tolerance", type=float, help="of the gap, as a share of the objective")
     parser.add_argument("--max-iterations", type=int, default=1000)
     parser.add_argument("--max-seconds", type=float, default=float("inf"))
     parser.add_argument("--threads", type=int, help="default: one for each core; the model does not depend on it")

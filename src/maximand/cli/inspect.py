@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         console.print("\n[bold]parameters")
         console.print(pairs(changed))
         rows = [[row["weight"], row["label"], f"{row['value']:+.4f}"] for row in largest]
-        console.print(table("Largest weights", ["weight", "label", "value"], rows))
+        console.print(table("Largest weights", ["weight", "label", "value"], rows, n_text=2))
 
     show(options, values | {"parameters": changed, "largest_weights": largest}, people)
     return 0

@@ -36,11 +36,11 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def table(title: str | None, columns: list[str], rows: list[list[str]]) -> Table:
-    """Return a table whose first column is text and whose others are numbers."""
+def table(title: str | None, columns: list[str], rows: list[list[str]], n_text: int = 1) -> Table:
+    """Return a table whose first columns are text and whose others are numbers."""
     made = Table(title=title, title_justify="left")
     for i, column in enumerate(columns):
-        made.add_column(column, justify="right" if i else "left")
+        made.add_column(column, justify="left" if i < n_text else "right")
     for row in rows:
         made.add_row(*row)
     return made

@@ -49,8 +49,7 @@ def run(options: argparse.Namespace) -> int:
         if isinstance(predictor, SequenceTagger):
             for tokens, tags, chance in zip(X, answers, chances, strict=True):
                 shown = tokens if examples.textual else [()] * len(tags)
-                best = None if chance is None else chance.max(axis=1)
-                _write_sentence(file, shown, tags, best, options.json)
+                _write_sentence(file, shown, tags, _of_tags(predictor, tags, chance), options.json)
         else:
             for label, chance in zip(answers.tolist(), chances, strict=True):
                 words = [label] if chance is None else [label, round(float(chance.max()), 6)]
@@ -80,7 +79,15 @@ def _tagged(model: Any, sentences: list[list[tuple[str, ...]]], label: int | Non
             raise ValueError(f"The data have {given} columns; the model was trained on {width}, with or without tags.")
     chances = model.predict_proba(tokens) if proba else [None] * len(tokens)
     for rows, tags, chance in zip(sentences, model.predict(tokens), chances, strict=True):
-        yield rows, tags, None if chance is None else chance.max(axis=1)
+        yield rows, tags, _of_tags(model[-1], tags, chance)
+
+
+def _of_tags(predictor: Any, tags: Any, chances: Any) -> Any:
+    """Return the marginal probability of each predicted tag."""
+    if chances is None:
+        return None
+    codes = {tag: code for code, tag in enumerate(predictor.classes_.tolist())}
+    return [chance[codes[tag]] for chance, tag in zip(chances, tags.tolist(), strict=True)]
 
 
 def _write_sentence(file: Any, rows: Any, tags: Any, chances: Any, as_json: bool) -> None:

@@ -59,5 +59,5 @@ def _list(options: argparse.Namespace) -> int:
         for name, experiment in EXPERIMENTS.items()
     }
     rows = [[name, f"{experiment.title}\n{experiment.paper}"] for name, experiment in EXPERIMENTS.items()]
-    show(options, values, lambda console: console.print(table(None, ["name", "what"], rows)))
+    show(options, values, lambda console: console.print(table(None, ["name", "what"], rows, n_text=2)))
     return 0

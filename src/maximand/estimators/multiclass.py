@@ -29,6 +29,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
     With loss="hinge" this is the Crammer-Singer machine, with "crf" multinomial logistic regression, with "ramp" the
     robust machine of do2008. y holds labels of any type, sets of candidate labels, or None where nothing is known.
 
+    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
+
     Parameters
     ----------
     fit_intercept : bool
@@ -41,8 +43,6 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
         All labels, where some may be missing from the training data.
     pairs : "all" or "seen"
         Weights for every (feature, label) pair, or for pairs that occur together in (sparse) training data.
-
-    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
         classes: Any = None,
         pairs: str = "all",
         decoder: Decoder | None = None,
-        tolerance: float = 1e-3,
+        tolerance: float | None = None,
         max_iterations: int = 1000,
         max_seconds: float = np.inf,
         n_threads: int | None = None,

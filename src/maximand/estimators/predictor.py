@@ -48,6 +48,8 @@ def probabilistic(estimator: StructuredPredictor) -> bool:
 class StructuredPredictor(CallbackSupport, BaseEstimator):
     """Learns weights w for scores theta = A_x w of the parts of an output, and predicts the best output.
 
+    Callbacks, such as `Progress()` or `Checkpoint(path)`, are set with `set_callbacks`, as in scikit-learn.
+
     Parameters
     ----------
     task : Task
@@ -60,12 +62,10 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         The factor of |w|^2 / 2 next to the mean loss.
     decoder : Decoder or None
         How to predict; None for the output of largest score.
-    tolerance, max_iterations, max_seconds : float, int, float
-        Limits of the automatic solver, as in `Solver`; a given solver has its own.
+    tolerance, max_iterations, max_seconds : float or None, int, float
+        Limits of the automatic solver, as in `Solver`; None for its own tolerance. A given solver has its own limits.
     n_threads : int or None
         Threads to use, None for one per core. The answer does not depend on it.
-
-    Callbacks, such as `Progress()` or `Checkpoint(path)`, are set with `set_callbacks`, as in scikit-learn.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         solver: str | Solver = "auto",
         regularization: float = 1e-3,
         decoder: Decoder | None = None,
-        tolerance: float = 1e-3,
+        tolerance: float | None = None,
         max_iterations: int = 1000,
         max_seconds: float = np.inf,
         n_threads: int | None = None,
@@ -128,7 +128,7 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         self.n_iter_ = len(result.history)
         self.stop_reason_ = result.stop_reason
         self.history_ = result.history
-        if not (result.converged or solver.keeps_last):
+        if not (result.converged or result.wanted or solver.keeps_last):
             warnings.warn(
                 f"Training stopped early: {result.stop_reason}. Raise the limit, the tolerance or the regularization.",
                 ConvergenceWarning,
@@ -157,7 +157,8 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         resume = None
         for callback in self._skl_callbacks:
             if isinstance(callback, Checkpoint):
-                resume = callback.resume(fingerprint(objective, solver))
+                without_limits = replace(solver, max_iterations=0, max_seconds=0.0)  # a resumed run may go further
+                resume = callback.resume(fingerprint(objective, without_limits))
         result = solver.minimize(objective, callback=after, resume=resume)
         fit.call_on_fit_task_end(estimator=self, X=X)
         return result
@@ -166,7 +167,7 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         if isinstance(self.solver, Solver):
             return self.solver
         solver = automatic(objective)
-        tolerance = min(self.tolerance, solver.tolerance) if objective.smooth else self.tolerance
+        tolerance = solver.tolerance if self.tolerance is None else self.tolerance
         limit = min(self.max_iterations, solver.max_iterations) if solver.keeps_last else self.max_iterations
         return replace(solver, tolerance=tolerance, max_iterations=limit, max_seconds=self.max_seconds)
 

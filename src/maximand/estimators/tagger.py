@@ -33,6 +33,8 @@ class SequenceTagger(StructuredPredictor):
     lists of feature names. Y is a list of tag sequences; a tag is a label, None (or -1 among integers) where it is
     not known, or a set of candidates.
 
+    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
+
     Parameters
     ----------
     fit_intercept : bool
@@ -52,8 +54,6 @@ class SequenceTagger(StructuredPredictor):
         All tags, where some may be missing from the training data.
     vectorizer : transformer or None
         Turns feature dicts into rows; None for scikit-learn's DictVectorizer(sort=False).
-
-    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class SequenceTagger(StructuredPredictor):
         classes: Any = None,
         vectorizer: Any = None,
         decoder: Decoder | None = None,
-        tolerance: float = 1e-3,
+        tolerance: float | None = None,
         max_iterations: int = 1000,
         max_seconds: float = np.inf,
         n_threads: int | None = None,

@@ -52,7 +52,7 @@ class Packer:
                 return {"vocabulary": self._text(list(value))}
             case Mapping():
                 return {"dict": [[self.pack(k, place), self.pack(v, f"{place}[{k!r}]")] for k, v in value.items()]}
-            case DictVectorizer():
+            case DictVectorizer() if type(value) is DictVectorizer:
                 return {"vectorizer": self._vectorizer(value, place)}
         if type(value) not in self.allowed:
             raise ModelFileError(
@@ -85,7 +85,8 @@ class Packer:
 
     def _vectorizer(self, vectorizer: DictVectorizer, place: str) -> Any:
         settings = {name: getattr(vectorizer, name) for name in ("separator", "sparse", "sort")}
-        return [self.pack(settings, place), self._text(vectorizer.feature_names_)]
+        names = getattr(vectorizer, "feature_names_", None)  # none before it is fitted
+        return [self.pack(settings, place), None if names is None else self._text(names)]
 
 
 class Unpacker:
@@ -165,6 +166,8 @@ class Unpacker:
     def _read_vectorizer(self, content: Any) -> DictVectorizer:
         settings, names = content
         vectorizer = DictVectorizer(**self.unpack(settings))
+        if names is None:
+            return vectorizer
         vectorizer.feature_names_ = self._text(names)
         vectorizer.vocabulary_ = {name: column for column, name in enumerate(vectorizer.feature_names_)}
         return vectorizer

@@ -1,6 +1,6 @@
 """Ways to minimise an objective."""
 
-from maximand.solvers.base import Callback, Record, Result, Solver
+from maximand.solvers.base import Iterate, Record, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.cccp import CCCP, automatic
 from maximand.solvers.lbfgs import LBFGS
@@ -12,8 +12,8 @@ __all__ = [
     "CCCP",
     "LBFGS",
     "BlockFrankWolfe",
-    "Callback",
     "Decreasing",
+    "Iterate",
     "NSlack",
     "OneSlack",
     "Perceptron",
@@ -23,4 +23,5 @@ __all__ = [
     "Solver",
     "Subgradient",
     "automatic",
+    "start_weights",
 ]

@@ -17,6 +17,8 @@ from maximand.support import Array, Guarantee
 
 logger = logging.getLogger(__name__)
 
+ASKED = "the callback asked to stop"
+
 
 @dataclass(frozen=True)
 class Iterate:
@@ -59,6 +61,11 @@ class Result:
     stop_reason: str
     history: list[Record] = field(default_factory=list)
     state: Any = field(default=None, repr=False)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a callback ended the run."""
+        return self.stop_reason == ASKED
 
     @property
     def relative_gap(self) -> float | None:
@@ -173,10 +180,11 @@ class Solver(ABC):
                 record = Record(len(run.history) + 1, seconds, objective.lanes.calls - calls, run.value, gap)
                 run.history.append(record)
                 logger.debug("%s %s", type(self).__name__, record)
+                asked = callback is not None and callback(record, run)
                 if gap is not None and gap <= max(self.tolerance * abs(run.value), ROUNDING):
                     reason, converged = f"the gap fell to the tolerance, {self.tolerance:g} of the value", True
-                elif callback is not None and callback(record, run):
-                    reason = "the callback asked to stop"
+                elif asked:
+                    reason = ASKED
                 elif record.iteration >= self.max_iterations:
                     reason = f"max_iterations={self.max_iterations} was reached"
                 elif seconds >= self.max_seconds:

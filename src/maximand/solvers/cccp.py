@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from maximand.losses import CRF
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
@@ -36,7 +37,7 @@ class CCCP(Solver):
     recycle: each round starts from the planes of the last one. They bound the penalty, which does not change.
     adaptive: rounds are solved to `coarse` first and to `rate` times finer each round, down to the tolerance of
     `inner`. Without a start the first round freezes the reward at the annotation, the convex bound of do2008; on
-    partial annotations a loss that rewards outputs without regard to them starts from one that does not.
+    partial annotations it begins where an easier loss ends.
     The objective never increases. It ends when a round at full precision gains at most tolerance * value.
     """
 
@@ -53,13 +54,28 @@ class CCCP(Solver):
         inner = self.inner or automatic(convex, tolerance=self.tolerance)
         return Rounds(start_weights(objective, start), start is None, inner, inner.begin(convex, None))
 
+    def _start_softly(self, objective: Objective, state: Rounds) -> None:
+        """On partial annotations begin where an easier objective ends.
+
+        For a reward that ignores the annotation that is the one whose reward does not. For a maximum over the outputs
+        that agree, the sum over them: frozen at zero weights, where all of them tie, the maximum would teach nothing.
+        """
+        easier = objective.rewarding_annotation()
+        try:
+            if easier.loss != objective.loss:
+                state.weights, state.at_annotation = self.minimize(easier).weights, False
+            elif not objective.smooth:
+                soft = replace(objective, loss=CRF, frozen=None)
+                state.weights, state.at_annotation = LBFGS(tolerance=1e-2).minimize(soft).weights, False
+        except NotImplementedError:  # a space without marginals
+            state.at_annotation = True
+
     def iterate(self, objective: Objective, state: Rounds) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""
         inner = state.inner
         if not state.begun:
-            easier = objective.rewarding_annotation()
-            if state.at_annotation and not objective.full and easier.loss != objective.loss:
-                state.weights, state.at_annotation = self.minimize(easier).weights, False
+            if state.at_annotation and not objective.full:
+                self._start_softly(objective, state)
             state.value = objective.value(state.weights)
             state.precision = max(self.coarse, inner.tolerance) if self.adaptive else inner.tolerance
             state.begun = True
