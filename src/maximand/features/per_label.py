@@ -160,7 +160,7 @@ class PerLabel(FeatureMap):
     def part_rows(self, inputs: Rows) -> PartRows:
         """Rows of x, at the weights of one label."""
         matrix = inputs.csr
-        positions = np.full(0 if self.every_pair else self.n_listed, -1, dtype=np.int64)
+        positions = np.full(0 if self.every_pair else self.n_listed, -1, dtype=self.places.dtype)
         positions[self.places] = np.arange(self.places.size)
         bias = self.n_pairs if self.bias else -1
         return PartRows(

@@ -88,7 +88,9 @@ class BlockFrankWolfe(Solver):
                 sets.add(planes, batch[planes.rows])
                 sets.sweep(batch)
             state.epoch += 1
-            state.average += 2.0 / (state.epoch + 1.0) * (sets.weights - state.average)
+            if self.averaging:
+                before = state.average if state.average.size else np.zeros(objective.n_weights)
+                state.average = before + 2.0 / (state.epoch + 1.0) * (sets.weights - before)
             state.settling = False
 
     def _exact_blocks(self, objective: Objective, state: ExactAscent) -> Generator[Iterate, None, str]:

@@ -61,14 +61,17 @@ class CCCP(Solver):
         that agree, the sum over them: frozen at zero weights, where all of them tie, the maximum would teach nothing.
         """
         easier = objective.rewarding_annotation()
+        if easier.loss != objective.loss:
+            state.weights, state.at_annotation = self.minimize(easier).weights, False
+            return
+        if objective.smooth or objective.loss.homogeneous:
+            return
         try:
-            if easier.loss != objective.loss:
-                state.weights, state.at_annotation = self.minimize(easier).weights, False
-            elif not objective.smooth:
-                soft = replace(objective, loss=CRF, frozen=None)
-                state.weights, state.at_annotation = LBFGS(tolerance=1e-2).minimize(soft).weights, False
+            soft = LBFGS(tolerance=1e-2).minimize(replace(objective, loss=CRF, frozen=None)).weights
         except NotImplementedError:  # a space without marginals
-            state.at_annotation = True
+            return
+        if objective.value(soft) < objective.value(state.weights):
+            state.weights, state.at_annotation = soft, False
 
     def iterate(self, objective: Objective, state: Rounds) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""

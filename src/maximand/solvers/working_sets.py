@@ -14,10 +14,10 @@ CROWDED = 1.5  # unused planes are removed when they make up more than a third o
 
 
 def _grown(array: Ints, count: int, more: int) -> Ints:
-    """Return the array with room for `more` entries after the first `count`; room doubles, so growth is cheap."""
+    """Return the array with room for `more` entries after the first `count`; room grows by a quarter at least."""
     if count + more <= array.size:
         return array
-    larger = np.zeros(max(2 * array.size, count + more), dtype=array.dtype)
+    larger = np.zeros(max(array.size + array.size // 4, count + more), dtype=array.dtype)
     larger[:count] = array[:count]
     return larger
 
@@ -49,8 +49,8 @@ class WorkingSets:
         self.rows = objective.features.part_rows(objective.batch.inputs)
         self.scratch = np.zeros(objective.n_weights)
         self.data, self.offsets, self.alpha = np.empty(0), np.empty(0), np.empty(0)
-        self.owner, self.idle, self.following = (np.empty(0, dtype=np.int64) for _ in range(3))
-        self.head = np.full(n, -1, dtype=np.int64)
+        self.owner, self.idle, self.following = (np.empty(0, dtype=np.int32) for _ in range(3))
+        self.head = np.full(n, -1, dtype=np.int32)
         self.violation = np.zeros(n)
         self.guarantee = Guarantee.EXACT
 
@@ -178,4 +178,5 @@ class Ascent:
         self.start = None if start is None else start.weights  # to be tried first
         self.settling, self.gap = False, np.inf  # whether the planes of this round are in, and their gap
         self.gaps = np.full(objective.n_examples, np.inf)  # of each example
-        self.average, self.epoch = self.sets.weights.copy(), 0
+        self.average: Array = np.empty(0)  # of the weights after each epoch
+        self.epoch = 0
