@@ -37,9 +37,9 @@ def main():
     _, tags, matrix, lengths = chunking(conll2000())
     csr = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     first = int(lengths[:50].sum())
-    SequenceTagger(max_iterations=3).fit(matrix[:first], tags[:50], lengths=lengths[:50])  # compile
+    SequenceTagger(loss="hinge", max_iterations=3).fit(matrix[:first], tags[:50], lengths=lengths[:50])  # compile
     rows = []
-    for loss in ("crf",):
+    for loss in ("crf", "hinge"):
         with Peak() as peak:
             model = SequenceTagger(loss=loss, max_iterations=20).fit(matrix, tags, lengths=lengths)
         rows.append(

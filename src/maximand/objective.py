@@ -226,7 +226,12 @@ class Objective:
         )
 
     def annotated_score(self) -> Plane:
-        """Return the weighted mean score of the annotated parts: what `planes` leaves out."""
+        """Return the weighted mean score of the annotated parts: what `planes` leaves out.
+
+        A linear reward is that very score.
+        """
+        if self.frozen is not None and self.loss.reward is not None and self.loss.reward.linear(self.full):
+            return self.frozen
         if self.lanes.annotated_score is None:
             slope = np.zeros(self.features.n_spread)
             for lane in self.lanes.lanes:
