@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import resource
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,23 +14,15 @@ import numpy as np
 from rich.console import Console
 from scipy.sparse import csr_array
 
-from maximand.batch import LANES_OF_LARGE_MODELS, Batch
 from maximand.cli.data import Examples, add_data_options, read_examples
+from maximand.cli.estimates import estimates_of, matrix_bytes, peak_bytes
 from maximand.cli.fit import add_model_options, estimator
 from maximand.cli.output import add_common_options, pairs, show
-from maximand.engine import Threads
-from maximand.losses import named
-from maximand.objective import Objective
-from maximand.solvers import LBFGS
-from maximand.tasks import MulticlassTask, Ragged, TaggingTask, bio, bioes
+from maximand.tasks import Ragged, bio, bioes
 
 RARE = 5  # labels with fewer examples than this are hard to learn
 IMBALANCED = 100.0
 UNEVEN = 1e3  # how far the sizes of columns may be apart
-SAMPLE = 1000  # examples that the time of a pass is measured on
-PASSES = 170  # passes over the data that a fit takes, about
-VECTORS = 8  # of the length of the weights that L-BFGS and its objective hold besides the pairs
-PLANES = 9.0  # planes of a hinge fit, as a multiple of the input
 
 
 @dataclass(frozen=True)
@@ -57,22 +46,22 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print sizes, findings with cures, and what a fit would take; exit 1 when training would fail."""
-    before = _peak_bytes()
+    before = peak_bytes()
     examples = read_examples(options)
     rows = _rows(options, examples)
-    reading = max(0, _peak_bytes() - before)
+    reading = max(0, peak_bytes() - before)
     labels = Counter(_flat(examples))
     facts: dict[str, Any] = {"examples": len(examples.y)}
     if examples.sequences:
         facts["tokens"] = sum(labels.values())
     matrix = rows.matrix if isinstance(rows, Ragged) else rows
-    facts |= {"features": matrix.shape[1], "stored values": int(matrix.nnz), "input bytes": _bytes(matrix)}
+    facts |= {"features": matrix.shape[1], "stored values": int(matrix.nnz), "input bytes": matrix_bytes(matrix)}
     facts["labels"] = len(labels)
     findings = [*_label_findings(labels), *_sequence_findings(examples), *_scale_findings(matrix, examples)]
     if options.test:
         findings += _leaks(options, examples, matrix)
     fatal = len(labels) < 2
-    estimates = {} if fatal else _estimates(options, rows, examples, before + reading)
+    estimates = {} if fatal else estimates_of(options, rows, examples, before + reading)
     counts = {str(label): count for label, count in labels.most_common()}
 
     def people(console: Console) -> None:
@@ -94,15 +83,6 @@ def run(options: argparse.Namespace) -> int:
     }
     show(options, values, people)
     return int(fatal)
-
-
-def _peak_bytes() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
-
-
-def _bytes(matrix: Any) -> int:
-    return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
 
 def _rows(options: argparse.Namespace, examples: Examples) -> Any:
@@ -219,33 +199,3 @@ def _digests(examples: Examples) -> Iterator[int]:
     X = examples.X
     starts = X.indptr.tolist()
     return (hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in pairwise(starts))
-
-
-def _estimates(options: argparse.Namespace, rows: Any, examples: Examples, held: int) -> dict[str, Any]:
-    """Say how much memory and time a fit takes: what reading held, and the vectors of the solver; a timed sample."""
-    loss = named(options.loss or ("crf" if examples.sequences else "hinge"))
-    matrix = rows.matrix if isinstance(rows, Ragged) else rows
-    task: Any = TaggingTask() if examples.sequences else MulticlassTask()
-    bound, inputs, annotation = task.bind(rows, examples.y)
-    n_weights, n_spread = bound.features.n_weights, bound.features.n_spread
-    if loss.penalty.smooth:
-        training = (
-            2 * 4 * LBFGS().memory * n_weights + 8 * VECTORS * n_weights + 8 * (LANES_OF_LARGE_MODELS + 1) * n_spread
-        )
-    else:
-        training = (
-            int(PLANES * _bytes(matrix)) if examples.sequences else 4 * 8 * len(examples.y) * len(bound.names.classes)
-        )
-    n = len(inputs.offsets) - 1
-    sample = slice(0, min(SAMPLE, n))
-    space = bound.space(rows, inputs)
-    batch = Batch(inputs, space, annotation, bound.cost, np.ones(n)).take(sample)
-    objective = Objective.of(batch, bound.features, loss, 1.0, Threads(options.threads))
-    objective.penalty(np.zeros(n_weights))  # compiles
-    began = time.perf_counter()
-    objective.penalty(np.zeros(n_weights))
-    seconds = (time.perf_counter() - began) * float(space.work.sum()) / float(space.work[sample].sum())
-    return {
-        "loss": loss.name, "weights": n_weights, "peak bytes": int(held + training),
-        "peak over input": (held + training) / _bytes(matrix), "seconds": seconds * PASSES,
-    }  # fmt: skip

@@ -1,0 +1,64 @@
+"""How much memory and time a fit would take."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from maximand.batch import LANES_OF_LARGE_MODELS, Batch
+from maximand.cli.data import Examples
+from maximand.engine import Threads
+from maximand.losses import named
+from maximand.objective import Objective
+from maximand.solvers import LBFGS
+from maximand.tasks import MulticlassTask, Ragged, TaggingTask
+
+SAMPLE = 1000  # examples that the time of a pass is measured on
+PASSES = 170  # passes over the data that a fit takes, about
+VECTORS = 8  # of the length of the weights that a solver and its objective hold
+PLANES = 0.6  # planes of single examples, as a multiple of the input
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def matrix_bytes(matrix: Any) -> int:
+    """Return the memory of a CSR matrix."""
+    return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
+
+
+def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, held: int) -> dict[str, Any]:
+    """Say how much memory and time a fit takes: what reading held, and the vectors of the solver; a timed sample."""
+    loss = named(options.loss or ("crf" if examples.sequences else "hinge"))
+    matrix = rows.matrix if isinstance(rows, Ragged) else rows
+    task: Any = TaggingTask() if examples.sequences else MulticlassTask()
+    bound, inputs, annotation = task.bind(rows, examples.y)
+    n_weights, n_spread = bound.features.n_weights, bound.features.n_spread
+    training = 8 * VECTORS * n_weights + 8 * (LANES_OF_LARGE_MODELS + 1) * n_spread
+    if loss.penalty.smooth:
+        training += 2 * 4 * LBFGS().memory * n_weights
+    elif examples.sequences:
+        training += int(PLANES * matrix_bytes(matrix))
+    else:
+        training += 4 * 8 * annotation.codes.size * bound.names.count  # costs, means and what they are made from
+    n = len(inputs.offsets) - 1
+    sample = slice(0, min(SAMPLE, n))
+    space = bound.space(rows, inputs)
+    batch = Batch(inputs, space, annotation, bound.cost, np.ones(n)).take(sample)
+    objective = Objective.of(batch, bound.features, loss, 1.0, Threads(options.threads))
+    objective.penalty(np.zeros(n_weights))  # compiles
+    began = time.perf_counter()
+    objective.penalty(np.zeros(n_weights))
+    seconds = (time.perf_counter() - began) * float(space.work.sum()) / float(space.work[sample].sum())
+    return {
+        "loss": loss.name, "weights": n_weights, "peak bytes": int(held + training),
+        "peak over input": (held + training) / matrix_bytes(matrix), "seconds": seconds * PASSES,
+    }  # fmt: skip
