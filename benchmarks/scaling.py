@@ -17,7 +17,7 @@ from maximand.objective import Objective
 from maximand.spaces import Chain, Labels
 from report import RESULTS, save
 
-LABELS, FEATURES, REPEATS = 25, 50, 7
+LABELS, FEATURES, REPEATS = 25, 50, 25
 
 
 def objective(n_sequences, length, loss, threads):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.numerics.rows import add_rows
+from maximand.numerics.rows import with_rows_added
 from maximand.spaces import Labels, OutputSpace, Parts
 from maximand.support import Array
 
@@ -28,11 +28,12 @@ class Cost(ABC):
         """Return v, c with cost = v_i @ psi(y) + c_i, the least over the outputs that agree with the annotation."""
         return self.linear(space, space.encode(annotation))
 
-    def add_to(self, theta: Array, space: OutputSpace, annotation: Any, factor: float) -> Array | float:
-        """Add factor * v to theta and return factor * c, for v, c as `against` gives them."""
+    def augmented(
+        self, theta: Array, space: OutputSpace, annotation: Any, factor: float
+    ) -> tuple[Array, Array | float]:
+        """Return theta + factor * v and factor * c, for v, c as `against` gives them."""
         vector, constant = self.against(space, annotation)
-        theta += factor * vector
-        return factor * constant
+        return theta + factor * vector, factor * constant
 
 
 class LabelCost(Cost):
@@ -60,12 +61,11 @@ class LabelCost(Cost):
 
     def against(self, space: Any, annotation: Labels) -> tuple[Array, Array]:
         """Least cost of every label over the candidates of the slot."""
-        vector = np.zeros(space.n_parts)
-        self.add_to(vector, space, annotation, 1.0)
+        vector, _ = self.augmented(np.zeros(space.n_parts), space, annotation, 1.0)
         return vector, np.zeros(space.n_examples)
 
-    def add_to(self, theta: Array, space: Any, annotation: Labels, factor: float) -> float:
-        """Add those least costs."""
+    def augmented(self, theta: Array, space: Any, annotation: Labels, factor: float) -> tuple[Array, float]:
+        """Add those least costs; the slots are the first parts of the space."""
         self._check(space)
         matrix = self.matrix(space.n_labels)
         ambiguous = [matrix[candidates].min(axis=0) for candidates in reversed(annotation.candidates)]
@@ -73,8 +73,7 @@ class LabelCost(Cost):
         weights = annotation.weights if annotation.weights is not None else np.empty(0)
         if self.normalized:
             weights = self._shares(space) * (weights if weights.size else 1.0)
-        add_rows(table, annotation.codes, weights, factor, space.nodes(theta))
-        return 0.0
+        return with_rows_added(theta, table, annotation.codes, weights, factor), 0.0
 
     def _shares(self, space: Any) -> Array:
         return 1.0 / np.bincount(space.slots)[space.slots]

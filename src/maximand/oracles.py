@@ -81,8 +81,7 @@ class Soft:
         """Return value and gradient."""
         constant: Array | float = 0.0
         if self.cost:
-            theta = theta.copy()
-            constant = target.cost.add_to(theta, space, target.annotation, self.cost)
+            theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
         support = self._maximum(space, theta, target)
         return Support(support.value + constant, support.mean, support.guarantee)
 

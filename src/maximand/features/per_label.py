@@ -101,7 +101,10 @@ class PerLabel(FeatureMap):
         """Drop listed pairs without a weight; what follows the last bias stays."""
         if self.every_pair:
             return sums
-        return np.concatenate([sums[self.places], sums[self.n_listed :]])
+        gathered = np.empty(self.n_pairs + sums.size - self.n_listed)
+        np.take(sums, self.places, out=gathered[: self.n_pairs], mode="clip")  # without a copy on the way
+        gathered[self.n_pairs :] = sums[self.n_listed :]
+        return gathered
 
     def coefficients(self, weights: Array) -> Array:
         """Return the weights as a matrix (feature, label); pairs without a weight are zero."""

@@ -80,6 +80,20 @@ def _add_outer_products(first, second, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _count_parts(states, offsets, values, node_counts, transition_counts):  # type: ignore[no-untyped-def]
+    """Write psi of the given paths."""
+    node_counts[:] = 0.0
+    transition_counts[:] = 0.0
+    for i in range(offsets.size - 1):
+        if values[i] == -np.inf:
+            continue
+        for t in range(offsets[i], offsets[i + 1]):
+            node_counts[t, states[t]] = 1.0
+            if t > offsets[i]:
+                transition_counts[i, states[t - 1], states[t]] += 1.0
+
+
+@njit(cache=True, nogil=True)
 def best_paths(
     nodes: Array,
     transitions: Array,
@@ -88,12 +102,15 @@ def best_paths(
     between: Array,
     last: Array,
     values: Array,
-    states: Ints,
+    node_counts: Array,
+    transition_counts: Array,
 ) -> None:
-    """Viterbi: the value of the best path of every example and its states; ties go to the lowest state.
+    """Viterbi: the value of the best path of every example and its psi; ties go to the lowest state.
 
-    Forward keeps values only; the way back recomputes the predecessor of the one state it needs.
+    Forward keeps values only; the way back recomputes the predecessor of the one state it needs. Where there is no
+    path the value is -inf and psi zero.
     """
+    states = np.empty(nodes.shape[0], dtype=np.int64)
     n_states = nodes.shape[1]
     n = offsets.size - 1
     longest = 0
@@ -133,20 +150,7 @@ def best_paths(
                     top = candidate
                     best = l
             states[start + t - 1] = best
-
-
-@njit(cache=True, nogil=True)
-def count_parts(states: Ints, offsets: Ints, values: Array, node_counts: Array, transition_counts: Array) -> None:
-    """Write psi of the given paths; all zero where the value is -inf, as there is no path then."""
-    node_counts[:] = 0.0
-    transition_counts[:] = 0.0
-    for i in range(offsets.size - 1):
-        if values[i] == -np.inf:
-            continue
-        for t in range(offsets[i], offsets[i + 1]):
-            node_counts[t, states[t]] = 1.0
-            if t > offsets[i]:
-                transition_counts[i, states[t - 1], states[t]] += 1.0
+    _count_parts(states, offsets, values, node_counts, transition_counts)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

@@ -71,13 +71,19 @@ def pair_sums(indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: In
 
 
 @njit(cache=True, nogil=True)
-def add_rows(table: Array, chosen: Ints, weights: Array, factor: float, out: Array) -> None:
-    """out[r] += factor * weights[r] * table[chosen[r]]; empty weights are ones."""
+def with_rows_added(vector: Array, table: Array, chosen: Ints, weights: Array, factor: float) -> Array:
+    """Return the vector with factor * weights[r] * table[chosen[r]] added to its r-th row; empty weights are ones.
+
+    The rows, as long as those of the table, are the beginning of the vector.
+    """
+    out = vector.copy()
+    k = table.shape[1]
     for r in range(chosen.size):
-        row, target = table[chosen[r]], out[r]
+        row, target = table[chosen[r]], out[r * k : (r + 1) * k]
         scale = factor * weights[r] if weights.size else factor
-        for l in range(target.size):
+        for l in range(k):
             target[l] += scale * row[l]
+    return out
 
 
 @njit(cache=True, nogil=True)

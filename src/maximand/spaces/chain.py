@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from maximand.numerics.chain import best_paths, count_parts, soft_paths
+from maximand.numerics.chain import best_paths, soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.labels import Labels
@@ -118,13 +118,11 @@ class Chain(OutputSpace):
     def argmax(self, theta: Array) -> Support:
         """Viterbi."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
-        states = np.empty(int(self.offsets[-1]), dtype=np.int64)
         legal = self.legality
         best_paths(
             self.nodes(theta), self.transitions(theta), self.offsets, legal.first, legal.between, legal.last, values,
-            states,
+            self.nodes(mean), self.transitions(mean),
         )  # fmt: skip
-        count_parts(states, self.offsets, values, self.nodes(mean), self.transitions(mean))
         return Support(values, mean)
 
     def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
