@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.numerics.rows import with_rows_added
 from maximand.spaces import Labels, OutputSpace, Parts
-from maximand.support import Array
+from maximand.support import Array, Ints
 
 
 class Cost(ABC):
@@ -66,6 +66,13 @@ class LabelCost(Cost):
 
     def augmented(self, theta: Array, space: Any, annotation: Labels, factor: float) -> tuple[Array, float]:
         """Add those least costs; the slots are the first parts of the space."""
+        return with_rows_added(theta, *self.rows(space, annotation), factor), 0.0
+
+    def rows(self, space: Any, annotation: Labels) -> tuple[Array, Ints, Array]:
+        """Return a table whose rows are the costs of the labels of a slot, the row of each slot, and its weight.
+
+        Empty weights are ones; rows may count from the end of the table.
+        """
         self._check(space)
         matrix = self.matrix(space.n_labels)
         ambiguous = [matrix[candidates].min(axis=0) for candidates in reversed(annotation.candidates)]
@@ -73,7 +80,7 @@ class LabelCost(Cost):
         weights = annotation.weights if annotation.weights is not None else np.empty(0)
         if self.normalized:
             weights = self._shares(space) * (weights if weights.size else 1.0)
-        return with_rows_added(theta, table, annotation.codes, weights, factor), 0.0
+        return table, annotation.codes, weights
 
     def _shares(self, space: Any) -> Array:
         return 1.0 / np.bincount(space.slots)[space.slots]

@@ -83,6 +83,7 @@ def ascend_dense(
     examples: Ints,
     matrix: Array,
     costs: Array,
+    cost_row: Ints,
     mean: Array,
     share: Array,
     squared: Array,
@@ -91,7 +92,10 @@ def ascend_dense(
     bias: Array,
     violation: Array,
 ) -> None:
-    """Visit the examples in order; weights (feature, label) and bias (label, or empty) follow the means."""
+    """Visit the examples in order; weights (feature, label) and bias (label, or empty) follow the means.
+
+    The costs of the labels of example i are costs[cost_row[i]].
+    """
     n_features, k = weights.shape
     by_label = weights.T.copy()
     scores, point, change = np.empty(k), np.empty(k), np.empty(k)
@@ -99,7 +103,7 @@ def ascend_dense(
         row = matrix[i]
         for l in range(k):
             scores[l] = _dot(by_label[l], row) + (bias[l] if bias.size else 0.0)
-        violation[i] = _step(scores, costs[i], mean[i], share[i], squared[i], regularization, point, change)
+        violation[i] = _step(scores, costs[cost_row[i]], mean[i], share[i], squared[i], regularization, point, change)
         for l in range(k):
             if change[l] != 0.0:
                 target = by_label[l]
@@ -117,6 +121,7 @@ def ascend_sparse(
     indices: Ints,
     data: Array,
     costs: Array,
+    cost_row: Ints,
     mean: Array,
     share: Array,
     squared: Array,
@@ -143,7 +148,7 @@ def ascend_sparse(
             a, first = data[j], weights[indices[j]]
             for l in range(k):
                 scores[l] += a * first[l]
-        violation[i] = _step(scores, costs[i], mean[i], share[i], squared[i], regularization, point, change)
+        violation[i] = _step(scores, costs[cost_row[i]], mean[i], share[i], squared[i], regularization, point, change)
         if not change.any():
             continue
         for j in range(begin, end):

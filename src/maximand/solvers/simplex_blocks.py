@@ -6,6 +6,8 @@ from typing import cast
 
 import numpy as np
 
+from maximand.batch import Batch
+from maximand.costs import LabelCost
 from maximand.features import PerLabel
 from maximand.numerics import simplex_blocks as kernels
 from maximand.objective import Objective
@@ -46,9 +48,7 @@ class SimplexBlocks:
         self.share = batch.weight
         self.features = cast(PerLabel, objective.features)
         self.inputs = batch.inputs
-        factor = cast(Soft, objective.loss.penalty).cost
-        vector, constant = batch.target.cost_linear
-        self.costs = factor * (vector.reshape(self.shape) + constant[:, None])
+        self.costs, self.cost_row = self._costs(batch, cast(Soft, objective.loss.penalty).cost)
         matrix = self.inputs.matrix
         squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
         self.squared = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
@@ -58,6 +58,15 @@ class SimplexBlocks:
         self.guarantee = Guarantee.EXACT
         self.aim(objective)
         self.forget()
+
+    def _costs(self, batch: Batch, factor: float) -> tuple[Array, Ints]:
+        """Return a table of costs and the row of each example: few rows, where it can be, stay in the cache."""
+        if isinstance(batch.cost, LabelCost):
+            table, rows, weights = batch.cost.rows(batch.space, batch.annotation)
+            if not weights.size:
+                return factor * table, rows % len(table)
+        vector, constant = batch.target.cost_linear
+        return factor * (vector.reshape(self.shape) + constant[:, None]), np.arange(batch.n_examples)
 
     def aim(self, objective: Objective) -> None:
         """Take another reward or regularisation; also wipes out the rounding of the updates."""
@@ -74,7 +83,7 @@ class SimplexBlocks:
     @property
     def dual(self) -> float:
         """The dual value: a lower bound on the minimum."""
-        linear = float(self.share @ np.einsum("il,il->i", self.mean, self.costs))
+        linear = float(self.share @ np.einsum("il,il->i", self.mean, self.costs[self.cost_row]))
         return linear - 0.5 * self.regularization * float(self.weights @ self.weights) - self.reward.offset
 
     def sweep(self, examples: Ints) -> None:
@@ -82,8 +91,8 @@ class SimplexBlocks:
         n_pairs = self.features.n_pairs
         weights = self.weights[:n_pairs].reshape(self.features.n_features, self.shape[1])
         tail = (
-            self.costs, self.mean, self.share, self.squared, self.regularization, weights, self.weights[n_pairs:],
-            self.violation,
+            self.costs, self.cost_row, self.mean, self.share, self.squared, self.regularization, weights,
+            self.weights[n_pairs:], self.violation,
         )  # fmt: skip
         if self.inputs.sparse or self.features.n_features < self.shape[1]:
             matrix = self.inputs.csr
