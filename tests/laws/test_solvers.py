@@ -10,7 +10,7 @@ from cases import ALL_LOSSES, CASES, NAMES, SOLVERS
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, HINGE, PERCEPTRON, RAMP, SLACK_HINGE
 from maximand.numerics.part_rows import part_score
-from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic
+from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic, working_sets
 from maximand.support import Guarantee
 
 EVERY_CASE = pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -229,3 +229,14 @@ def test_ctrl_c_and_callbacks_keep_the_best_weights():
     assert limited.stop_reason == "max_iterations=2 was reached"
     assert limited.gap is None
     assert not limited.certified
+
+
+@EVERY_CASE
+def test_steps_in_small_and_large_models_are_the_same(case, monkeypatch):
+    objective, solver = case.objective(HINGE), NSlack(tolerance=1e-7)
+    results = []
+    for limit in (10**9, 0):
+        monkeypatch.setattr(working_sets, "SMALL_MODEL", limit)
+        results.append(solver.minimize(objective))
+    assert results[0].value == pytest.approx(results[1].value, rel=1e-6)
+    np.testing.assert_allclose(results[0].weights, results[1].weights, atol=1e-3)

@@ -10,6 +10,7 @@ from maximand.solvers.base import Result, origin, recycled
 from maximand.support import Array, Guarantee, Ints, Plane
 
 SHRINK = 0.5  # sweeps leave out examples whose part in the gap is below this share of the average
+SMALL_MODEL = 512  # up to so many weights a step goes through all of them
 CROWDED = 1.5  # unused planes are removed when they make up more than a third of all
 
 
@@ -129,6 +130,7 @@ class WorkingSets:
             kernels.sweep(
                 examples, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets,
                 self.alpha, self.share, self.regularization, self.weights, self.violation, self.scratch,
+                self.weights.size <= SMALL_MODEL,
             )
         )  # fmt: skip
 
