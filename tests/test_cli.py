@@ -107,6 +107,10 @@ def test_doctor_names_culprits_and_cures(text, rows, tmp_path, capsys):
     findings = str(run_json(capsys, "doctor", uneven)["findings"])
     for words in ("--scale", "without 2, 3, 4, 5, 6", "fewer than 5"):
         assert words in findings
+    marked = tmp_path / "marked.conll"
+    marked.write_text("a [/x]\nb [bold]\n\nc [/x]\n")
+    assert main(["doctor", str(marked)]) == 0
+    assert "[/x] 2" in capsys.readouterr().out
     single = tmp_path / "single.svm"
     single.write_text("1 1:1\n1 1:2\n")
     assert main(["doctor", str(single)]) == 1

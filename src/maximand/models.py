@@ -89,6 +89,11 @@ def _names(kinds: Iterable[type]) -> str:
     return ", ".join(kind.__name__ for kind in kinds)
 
 
+def predictor_of(model: Any) -> Any:
+    """Return the last step of a pipeline; any other model itself."""
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
 def summary(model: Any) -> dict[str, Any]:
     """Return what a person wants to know of a model without loading it."""
     calls, seconds = (model.history_[-1].oracle_calls, model.history_[-1].seconds) if model.history_ else (0, 0.0)

@@ -76,7 +76,7 @@ def test_cccp_never_increases_the_objective_and_ends_at_a_stationary_value(case,
         for adaptive in (True, False):
             values = []
             solver = CCCP(inner=inner, recycle=recycle, adaptive=adaptive, tolerance=1e-6)
-            result = solver.minimize(objective, callback=lambda record, weights, to=values: to.append(record.value))
+            result = solver.minimize(objective, callback=lambda record, run, to=values: to.append(record.value))
             assert all(later <= earlier + 1e-12 for earlier, later in pairwise(values))
             assert result.value <= objective.value(np.zeros(objective.n_weights)) + 1e-12
             if objective.convex or loss is SLACK_HINGE:
@@ -214,7 +214,7 @@ def test_a_solver_that_does_not_fit_says_what_does():
 def test_ctrl_c_and_callbacks_keep_the_best_weights():
     objective = CASES[0].objective(HINGE)
 
-    def interrupt(record, weights):
+    def interrupt(record, run):
         if record.iteration == 3:
             raise KeyboardInterrupt
 
@@ -222,7 +222,7 @@ def test_ctrl_c_and_callbacks_keep_the_best_weights():
     assert "interrupted by the user" in result.stop_reason
     assert result.value == pytest.approx(objective.value(result.weights))
     assert not result.converged
-    stopped = OneSlack(tolerance=1e-9).minimize(objective, callback=lambda record, weights: record.iteration == 2)
+    stopped = OneSlack(tolerance=1e-9).minimize(objective, callback=lambda record, run: record.iteration == 2)
     assert stopped.stop_reason == "the callback asked to stop"
     assert len(stopped.history) == 2
     limited = Subgradient(max_iterations=2).minimize(objective)

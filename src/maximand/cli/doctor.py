@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from scipy.sparse import csr_array
 
 from maximand.cli.data import Examples, add_data_options, read_examples
@@ -67,7 +68,9 @@ def run(options: argparse.Namespace) -> int:
     def people(console: Console) -> None:
         console.print(pairs(facts | {"label counts": _shortened(counts)}))
         for finding in findings:
-            console.print(f"[bold yellow]![/] {finding.culprit}\n  [green]→[/] {finding.cure}", highlight=False)
+            console.print(
+                f"[bold yellow]![/] {escape(finding.culprit)}\n  [green]→[/] {escape(finding.cure)}", highlight=False
+            )
         if not findings:
             console.print("[green]Nothing to worry about.")
         if estimates:

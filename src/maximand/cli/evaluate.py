@@ -10,7 +10,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from maximand.cli.data import add_data_options, read_examples
 from maximand.cli.output import add_common_options, pairs, show, table
-from maximand.models import load
+from maximand.models import load, predictor_of
 
 
 def add_to(commands: Any) -> None:
@@ -26,7 +26,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print accuracy, precision, recall and F1 of each label, and of chunks where tags are BIO."""
     model = load(options.model)
-    options.n_features = getattr(model[-1] if hasattr(model, "steps") else model, "n_features_in_", None)
+    options.n_features = getattr(predictor_of(model), "n_features_in_", None)
     examples = read_examples(options)
     predicted, true = model.predict(examples.X), examples.y
     values: dict[str, Any] = {"examples": len(true)}

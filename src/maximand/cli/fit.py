@@ -18,7 +18,7 @@ from maximand.cli.output import add_common_options, pairs, show
 from maximand.estimators import MulticlassClassifier, SequenceTagger
 from maximand.estimators.tagger import SCHEMES
 from maximand.losses import LOSSES
-from maximand.models import save, summary
+from maximand.models import predictor_of, save, summary
 from maximand.tasks import WindowVectorizer
 
 
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, train, save and say how it went."""
     examples = read_examples(options)
     model = estimator(options, examples.sequences, examples.textual)
-    predictor = model[-1] if hasattr(model, "steps") else model
+    predictor = predictor_of(model)
     callbacks: list[Any] = []
     if sys.stdout.isatty() and not (options.quiet or options.json):
         callbacks.append(Progress())

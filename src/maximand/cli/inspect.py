@@ -11,7 +11,7 @@ from rich.console import Console
 from maximand.cli.output import add_common_options, pairs, show, table
 from maximand.estimators import SequenceTagger
 from maximand.files.container import read, read_header
-from maximand.models import load
+from maximand.models import load, predictor_of
 
 
 def add_to(commands: Any) -> None:
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     content = read(options.model)
     header = read_header(content)
     model = load(content)
-    predictor = model[-1] if hasattr(model, "steps") else model
+    predictor = predictor_of(model)
     values = {
         "file": options.model, "bytes": len(content), "format": header["format"], "library": header["library"],
         "steps": [tree["estimator"] for _, tree in header["steps"]], **header["summary"],
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 def largest_weights(model: Any, count: int) -> list[dict[str, Any]]:
     """Return the weights of largest absolute value with the names of their features and labels."""
-    predictor = model[-1] if hasattr(model, "steps") else model
+    predictor = predictor_of(model)
     features, weights = predictor.task_.features, predictor.weights_
     labels = [str(label) for label in predictor.classes_.tolist()]
     emission = features.emission if isinstance(predictor, SequenceTagger) else features
@@ -92,7 +92,7 @@ def _of_chain(features: Any, labels: list[str], place: int) -> tuple[str, str]:
 def feature_names(model: Any, n_features: int) -> Any:
     """Return a function from the number of a feature to its name, where names are known."""
     first = model[0] if hasattr(model, "steps") else model
-    predictor = model[-1] if hasattr(model, "steps") else model
+    predictor = predictor_of(model)
     names: Any = getattr(first, "feature_names_in_", None)
     if hasattr(first, "vocabulary_"):
         names = list(first.vocabulary_)

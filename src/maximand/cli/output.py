@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -42,7 +43,7 @@ def table(title: str | None, columns: list[str], rows: list[list[str]], n_text: 
     for i, column in enumerate(columns):
         made.add_column(column, justify="left" if i < n_text else "right")
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*map(escape, row))
     return made
 
 
@@ -51,7 +52,7 @@ def pairs(values: dict[str, Any]) -> Table:
     made = Table(show_header=False, box=None, pad_edge=False)
     for name, value in values.items():
         shown = {True: "yes", False: "no"}.get(value) if isinstance(value, bool) else None
-        made.add_row(f"[bold]{name}", shown or (f"{value:,}" if isinstance(value, int) else str(value)))
+        made.add_row(f"[bold]{name}", shown or (f"{value:,}" if isinstance(value, int) else escape(str(value))))
     return made
 
 

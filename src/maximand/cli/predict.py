@@ -12,7 +12,7 @@ from maximand.cli.data import add_data_options, format_of, read_examples
 from maximand.cli.output import add_common_options, opened
 from maximand.estimators import SequenceTagger
 from maximand.formats import read_conll
-from maximand.models import load
+from maximand.models import load, predictor_of
 
 BATCH = 2000  # sentences that are held at a time
 
@@ -32,7 +32,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the columns of the data with the predicted tag after them; for tables one label in each line."""
     model = load(options.model)
-    predictor = model[-1] if hasattr(model, "steps") else model
+    predictor = predictor_of(model)
     kind = format_of(options)
     with opened(options.output) as file:
         if kind == "conll":
