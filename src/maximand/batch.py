@@ -12,7 +12,7 @@ from maximand.costs import Cost
 from maximand.features import Rows
 from maximand.oracles import Target
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Ints, Plane
+from maximand.support import Array, Guarantee, Ints, Plane
 
 CHUNK_PARTS = 1 << 16  # a chunk's theta and mean stay in the cache
 SMALLEST_CHUNK = 1 << 12  # below this a chunk is not worth a thread
@@ -63,14 +63,16 @@ def cut(work: Ints, n_lanes: int) -> list[slice]:
 
 
 class Lanes:
-    """A batch cut into lanes of about equal work, each a list of chunks, with the oracle calls made on it so far.
+    """A batch cut into lanes of about equal work, each a list of chunks.
+
+    It notes the oracle calls made so far, and what holds for the values of the loss that came of them.
 
     Each lane has a sum of its own; the lanes are added up in order.
     """
 
     def __init__(self, batch: Batch, n_weights: int):
         self.batch = batch
-        self.calls = 0
+        self.calls, self.guarantee = 0, Guarantee.EXACT
         self.annotated_score: Plane | None = None
         n_lanes = LANES if n_weights <= LARGE_MODEL else LANES_OF_LARGE_MODELS
         chunks = [batch.take(examples) for examples in cut(batch.space.work, n_lanes)]
@@ -80,3 +82,8 @@ class Lanes:
         n_lanes = min(n_lanes, len(pieces))
         cuts = [len(pieces) * lane // n_lanes for lane in range(n_lanes + 1)]
         self.lanes = [pieces[a:b] for a, b in itertools.pairwise(cuts)]
+
+    def note(self, calls: int, guarantee: Guarantee) -> None:
+        """Take note of oracle calls."""
+        self.calls += calls
+        self.guarantee = self.guarantee & guarantee

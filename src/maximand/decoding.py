@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from maximand.costs import Cost, Hamming
 from maximand.spaces import OutputSpace
@@ -19,11 +19,17 @@ class Decoder(Protocol):
 
 @dataclass(frozen=True)
 class MaxScore:
-    """The output of largest score."""
+    """The output of largest score; graphs may be asked to find it by another inference than in training.
+
+    Where that returns a mean of several outputs, as relaxations do, it is rounded.
+    """
+
+    inference: Any = None
 
     def __call__(self, space: OutputSpace, theta: Array) -> Array:
         """Return psi of the best outputs."""
-        return space.argmax(theta).mean
+        space = space if self.inference is None else space.using(self.inference)
+        return space.rounded(space.argmax(theta).mean)
 
 
 @dataclass(frozen=True)
@@ -36,4 +42,4 @@ class Calibrated:
     def __call__(self, space: OutputSpace, theta: Array) -> Array:
         """E[cost] = v @ psi(y) + c, so the least is the argmax of -v."""
         vector, _ = self.cost.linear(space, space.marginals(theta, self.temperature).mean)
-        return space.argmax(-vector).mean
+        return space.rounded(space.argmax(-vector).mean)

@@ -108,6 +108,18 @@ class Objective:
         return self.features.n_weights
 
     @property
+    def signed(self) -> bool:
+        """Whether some weights may not be negative."""
+        some = self.features.nonnegative
+        return some.stop > some.start
+
+    def lift(self, weights: Array) -> Array:
+        """Raise weights that may not be negative to zero, in place."""
+        some = self.features.nonnegative
+        np.maximum(weights[some], 0.0, out=weights[some])
+        return weights
+
+    @property
     def n_examples(self) -> int:
         """The number of examples."""
         return self.batch.space.n_examples
@@ -134,7 +146,6 @@ class Objective:
                 guarantee = guarantee & support.guarantee
             return slope, value, guarantee
 
-        self.lanes.calls += (batch or self.batch).n_examples
         lanes: list[list[Piece]] = self.lanes.lanes if batch is None else [[(batch, None)]]
         with self.engine.session():
             sums = self.engine.map(lane_sums, lanes)
@@ -143,6 +154,7 @@ class Objective:
                 total += slope
                 value += lane_value
                 guarantee = guarantee & lane_guarantee
+            self.lanes.note((batch or self.batch).n_examples, -guarantee if oracle is self.loss.reward else guarantee)
             if even:
                 total *= weight[0]
             total = self.features.gather(total)
@@ -195,7 +207,6 @@ class Objective:
         """
         batch = self.batch if examples is None else self.batch.take(examples)
         lanes: list[list[Piece]] = self.lanes.lanes if examples is None else [[(batch, None)]]
-        self.lanes.calls += batch.n_examples
         threshold = np.full(batch.n_examples, -np.inf) if above is None else above
         spread = self.features.spread(weights)
         starts = iter(np.cumsum([0] + [sum(chunk.n_examples for chunk, _ in lane) for lane in lanes]))
@@ -215,6 +226,8 @@ class Objective:
         found = [
             planes for lane in self.engine.map(lane_planes, list(zip(lanes, starts, strict=False))) for planes in lane
         ]
+        guarantee = reduce(and_, (planes.guarantee for planes in found))
+        self.lanes.note(batch.n_examples, guarantee)
         return ExamplePlanes(
             np.concatenate([planes.rows for planes in found]),
             np.concatenate([[0], np.cumsum(np.concatenate([np.diff(planes.pointers) for planes in found]))]),
@@ -222,8 +235,24 @@ class Objective:
             np.concatenate([planes.coefficients for planes in found]),
             np.concatenate([planes.offsets for planes in found]),
             np.concatenate([planes.values for planes in found]),
-            reduce(and_, (planes.guarantee for planes in found)),
+            guarantee,
         )
+
+    def slacks(self, weights: Array) -> tuple[Array, Array]:
+        """Return for each example the penalty less the score of its annotated parts, and that score."""
+        spread = self.features.spread(weights)
+
+        def lane_slacks(lane: list[Piece]) -> tuple[Array, Array]:
+            scores = [
+                (support.value, chunk.space.dot(theta, target.psi))
+                for chunk, target, theta, support in self._each(self.loss.penalty, spread, lane)
+            ]
+            return np.concatenate([value for value, _ in scores]), np.concatenate([score for _, score in scores])
+
+        self.lanes.note(self.n_examples, Guarantee.EXACT)
+        found = list(self.engine.map(lane_slacks, self.lanes.lanes))
+        penalties, annotated = (np.concatenate(part) for part in zip(*found, strict=True))
+        return penalties - annotated, annotated
 
     def annotated_score(self) -> Plane:
         """Return the weighted mean score of the annotated parts: what `planes` leaves out.
@@ -288,7 +317,8 @@ def _feed(digest: Any, value: Any) -> None:
     elif type(value).__module__.startswith("maximand") and hasattr(value, "__dict__") and not isinstance(value, Enum):
         digest.update(type(value).__name__.encode())
         for name, item in sorted(vars(value).items()):
-            digest.update(name.encode())
-            _feed(digest, item)
+            if not isinstance(getattr(type(value), name, None), cached_property):  # it follows from the rest
+                digest.update(name.encode())
+                _feed(digest, item)
     else:
         digest.update(repr(value).encode())

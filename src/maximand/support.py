@@ -29,6 +29,10 @@ class Guarantee(Enum):
             return self
         return other if self is Guarantee.EXACT else Guarantee.ESTIMATE
 
+    def __neg__(self) -> Guarantee:
+        """Return what holds for minus a value with this guarantee."""
+        return {Guarantee.UNDER: Guarantee.OVER, Guarantee.OVER: Guarantee.UNDER}.get(self, self)
+
     @property
     def bounds_from_above(self) -> bool:
         """Whether a value with this guarantee is never below the truth: what a certificate needs."""
@@ -40,12 +44,15 @@ class Support:
     """Value and gradient of a convex function of theta, for a batch.
 
     value[i] belongs to example i; mean is the gradient: for a maximum over outputs, the psi of the best one; for a
-    soft maximum, the average of psi under its distribution. Laid out like theta.
+    soft maximum, the average of psi under its distribution. Laid out like theta. `bound`, where an approximate oracle
+    knows one, is never below the true maximum; `converged` says so of every example where an oracle iterates.
     """
 
     value: Array
     mean: Array
     guarantee: Guarantee = Guarantee.EXACT
+    bound: Array | None = None
+    converged: Bools | None = None
 
 
 @dataclass(frozen=True)

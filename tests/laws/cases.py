@@ -9,11 +9,12 @@ from scipy.sparse import csr_array
 
 from maximand.batch import Batch
 from maximand.costs import Cost, CostMatrix, DifferentParts, Hamming, ZeroOne
-from maximand.features import ChainFeatures, FeatureMap, PartFeatures, PerLabel, Rows
+from maximand.features import ChainFeatures, FeatureMap, GraphFeatures, GraphRows, PartFeatures, PerLabel, Rows
+from maximand.inference import Exhaustive, Structure, Tree
 from maximand.losses import LOSSES
 from maximand.objective import Objective
 from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Polyak, Subgradient
-from maximand.spaces import Chain, Choice, Labels, Legality, OracleSpace, OutputSpace, Parts
+from maximand.spaces import Chain, Choice, Graph, Labels, Legality, OracleSpace, OutputSpace, Parts
 
 RANDOM_MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.7], [0.5, 1.5, 0.0]])
 
@@ -90,6 +91,60 @@ def chain(rng, sparse=False, legal=False):
     )  # fmt: skip
 
 
+def graph(rng, tied=False):
+    """A triangle with a tail, an edge written backwards, a lone node; nodes of two or three states."""
+    d, k = 3, 3
+    shapes = [
+        ([3, 2, 3, 3], [(0, 1), (2, 1), (0, 2), (2, 3)], [0, 1, 1, 0]),
+        ([2, 3], [(1, 0)], [1]),
+        ([3], [], []),
+        ([3, 2, 3, 3], [(0, 1), (2, 1), (0, 2), (2, 3)], [0, 1, 1, 0]),
+    ]
+    structures = [Structure.of(n, edges, types if tied else None, 2 if tied else None) for n, edges, types in shapes]
+    space = Graph(structures, Tree())
+    states = space.graphs.states
+    codes = rng.integers(0, states)
+    n_edges = int(space.graphs.table_offsets[-1])
+    offsets = space.offsets
+    nodes = rng.normal(size=(codes.size, d)) * (rng.random((codes.size, d)) < 0.7)
+    mixed = codes.copy()
+    mixed[[0, 4]] = -1
+    mixed[2] = -2
+    candidates = np.eye(k, dtype=bool)[[codes[2]]] | np.array([[True, False, False]])
+    if tied:
+        inputs, features = (
+            Rows(nodes, offsets),
+            GraphFeatures(PerLabel(d, k), np.arange(k * k).reshape(k, k), n_tables=2),
+        )
+    else:
+        tables = Rows(rng.normal(size=(n_edges, 2)), space.graphs.table_offsets)
+        inputs = GraphRows(nodes, offsets, tables)
+        pattern = np.array([[0, 1, -1], [1, 2, 1], [-1, 1, 0]])
+        features = GraphFeatures(PerLabel(d, k, bias=False), pattern, n_table_features=2)
+    return Case(
+        "graph, tied tables" if tied else "graph, edge features", space, inputs, features,
+        Labels(codes, offsets, k, weights=rng.random(codes.size) + 0.5 if tied else None),
+        Labels(mixed, offsets, k, candidates), Labels(np.full(codes.size, -1), offsets, k),
+        [Hamming(), Hamming(np.array([1.0, 2.0, 0.5]), normalized=True), CostMatrix(RANDOM_MATRIX)],
+    )  # fmt: skip
+
+
+def label_sets(rng):
+    """Sets of three labels, each with a score of its own, each pair with a weight: complete graphs of two states."""
+    n, n_labels, d = 4, 3, 3
+    space = Graph([Structure.complete(n_labels)] * n, Exhaustive())
+    codes = rng.integers(0, 2, n * n_labels)
+    mixed = codes.copy()
+    mixed[[1, 5, 6]] = -1
+    pattern = np.array([[-1, -1], [-1, 0]])
+    features = GraphFeatures(PerLabel(d, n_labels), pattern, n_tables=3, columns=np.array([-1, 0, -1, 1, -1, 2]))
+    return Case(
+        "label sets", space, Rows.single(rng.normal(size=(n, d))), features, Labels(codes, space.offsets, 2),
+        Labels(mixed, space.offsets, 2), Labels(np.full(codes.size, -1), space.offsets, 2),
+        [Hamming(normalized=True), Hamming()],
+    )  # fmt: skip
+
+
 def subsets_of_two(instance):
     return [np.array(bits, dtype=float) for bits in product((0, 1), repeat=instance) if sum(bits) <= 2]
 
@@ -115,7 +170,7 @@ def cases(seed=0):
     rng = np.random.default_rng(seed)
     return [
         choice(rng), choice(rng, sparse=True), chain(rng), chain(rng, sparse=True), chain(rng, legal=True),
-        user_oracle(rng),
+        user_oracle(rng), graph(rng), graph(rng, tied=True), label_sets(rng),
     ]  # fmt: skip
 
 

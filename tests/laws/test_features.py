@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import CASES, NAMES
 
-from maximand.numerics.part_rows import add_part, drain_part, part_score
+from maximand.numerics.part_rows import add_parts, by_feature, by_label, drain_parts, part_scores
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 
@@ -27,18 +27,19 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
     pointers, parts, values = case.space.nonzeros(mean, everyone)
     assert values.size == np.count_nonzero(mean)
     for i in everyone:
-        own = range(pointers[i], pointers[i + 1])
+        own = slice(pointers[i], pointers[i + 1])
         only = np.zeros(everyone.size)
         only[i] = 1.0
-        score = sum(values[j] * part_score(rows, i, parts[j], weights) for j in own)
+        listed, amounts, scores = parts[own], values[own], np.empty(case.space.n_parts)
+        part_scores(rows, i, listed, listed.size, by_label(rows, weights), scores)
+        score = amounts @ scores[listed]
         np.testing.assert_allclose(score, case.space.dot(theta, mean)[i], atol=1e-12)
         expected, sums = np.zeros(case.features.n_spread), np.zeros(case.features.n_weights)
         case.features.add_sums(case.inputs, case.space.scale(mean, only), expected)
-        for j in own:
-            add_part(rows, i, parts[j], values[j], sums)
-        np.testing.assert_allclose(sums, case.features.gather(expected), atol=1e-12)
+        add_parts(rows, i, listed, 0.5 * amounts, listed.size, 2.0, sums)
+        np.testing.assert_allclose(by_feature(rows, sums), case.features.gather(expected), atol=1e-12)
         squared = float(sums @ sums)
-        np.testing.assert_allclose(sum(drain_part(rows, i, parts[j], sums) for j in own), squared, atol=1e-12)
+        np.testing.assert_allclose(drain_parts(rows, i, listed, listed.size, sums), squared, atol=1e-12)
         assert not sums.any()
 
 

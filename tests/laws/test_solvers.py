@@ -9,7 +9,7 @@ from cases import ALL_LOSSES, CASES, NAMES, SOLVERS
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, HINGE, PERCEPTRON, RAMP, SLACK_HINGE
-from maximand.numerics.part_rows import part_score
+from maximand.numerics.part_rows import by_label, part_scores
 from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic, working_sets
 from maximand.support import Guarantee
 
@@ -114,10 +114,12 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
     examples = objective.planes(weights)
     reference = objective.annotated_score()(weights)
     rows = objective.features.part_rows(objective.batch.inputs)
-    by_example = [
-        offset + sum(examples.coefficients[j] * part_score(rows, i, examples.parts[j], weights) for j in range(*own))
-        for i, offset, own in zip(examples.rows, examples.offsets, pairwise(examples.pointers), strict=True)
-    ]
+    ordered = by_label(rows, weights)
+    by_example, scores = [], np.empty(objective.batch.space.n_parts)
+    for i, offset, own in zip(examples.rows, examples.offsets, pairwise(examples.pointers), strict=True):
+        parts = examples.parts[slice(*own)]
+        part_scores(rows, i, parts, parts.size, ordered, scores)
+        by_example.append(offset + examples.coefficients[slice(*own)] @ scores[parts])
     np.testing.assert_allclose(by_example, examples.values[examples.rows], atol=1e-10)
     mean = float(objective.batch.weight @ examples.values)
     np.testing.assert_allclose(mean + reference, plane(weights), atol=1e-10)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, class_factors
+from maximand.estimators.predictor import class_factors
+from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.solvers import Solver
-from maximand.spaces import OutputSpace
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
 from maximand.tasks.base import checked_weight
 from maximand.tasks.label_names import Candidates
 
 
-class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
+class MulticlassClassifier(ClassifierMixin, TablePredictor):
     """Chooses one of several labels by a linear score for each.
 
     With loss="hinge" this is the Crammer-Singer machine, with "crf" multinomial logistic regression, with "ramp" the
@@ -76,11 +75,6 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
         self.max_seconds = max_seconds
         self.n_threads = n_threads
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and labels y."""
         if y is None:
@@ -104,15 +98,6 @@ class MulticlassClassifier(ClassifierMixin, StructuredPredictor):
         factors = class_factors(self.class_weight, self.classes_, codes)
         by_example = np.where(codes >= 0, factors[np.maximum(codes, 0)], 1.0)
         return by_example if weight is None else by_example * weight
-
-    def _table(self, X: Any, reset: bool) -> Any:
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False, reset=reset
-        )
-
-    def _answers(self, X: Any, answer: Callable[[slice, OutputSpace, Array], Any]) -> list[Any]:
-        check_is_fitted(self, "weights_")
-        return super()._answers(self._table(X, reset=False), answer)
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each label; of two labels, how far the second is above the first."""

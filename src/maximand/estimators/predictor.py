@@ -72,6 +72,9 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
     weights_ : array
     objective_, gap_, gap_is_certificate_ : float, float or None, bool
         The objective reached, a bound on its distance to the minimum, and whether that bound is proven.
+    guarantee_, meaning_, shortfall_ : Guarantee, str, Shortfall or None
+        What the oracles' answers were worth and what that makes of objective and gap, in words; for the hinge loss
+        with oracles that return lower bounds, what `shortfall_.intervals(rho)` is computed from.
     n_iter_, stop_reason_, history_ : int, str, list of Record
     """
 
@@ -125,6 +128,9 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         self.objective_ = result.value
         self.gap_ = result.gap
         self.gap_is_certificate_ = result.certified
+        self.guarantee_ = result.guarantee
+        self.meaning_ = result.meaning
+        self.shortfall_ = result.shortfall
         self.n_iter_ = len(result.history)
         self.stop_reason_ = result.stop_reason
         self.history_ = result.history

@@ -2,8 +2,9 @@
 
 from maximand.features.base import FeatureMap
 from maximand.features.chain import ChainFeatures
+from maximand.features.graph import GraphFeatures, GraphRows
 from maximand.features.part import PartFeatures
 from maximand.features.per_label import PerLabel
 from maximand.features.rows import Rows
 
-__all__ = ["ChainFeatures", "FeatureMap", "PartFeatures", "PerLabel", "Rows"]
+__all__ = ["ChainFeatures", "FeatureMap", "GraphFeatures", "GraphRows", "PartFeatures", "PerLabel", "Rows"]

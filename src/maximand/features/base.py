@@ -23,6 +23,11 @@ class FeatureMap(ABC):
         """The length of spread weights."""
         return self.n_weights
 
+    @property
+    def nonnegative(self) -> slice:
+        """The weights that may not be negative; by default none."""
+        return slice(0, 0)
+
     def spread(self, weights: Array) -> Array:
         """Return the weights in the layout that `scores` takes."""
         return weights

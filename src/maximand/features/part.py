@@ -28,7 +28,13 @@ class PartFeatures(FeatureMap):
 
     def part_rows(self, inputs: Rows) -> PartRows:
         """The rows of X."""
-        matrix, none = inputs.csr, np.empty(0, dtype=np.int64)
+        matrix = inputs.csr
         return PartRows(
-            matrix.indptr, matrix.indices, matrix.data, inputs.offsets, 1, none, none, none, -1, -1, -1, none
+            matrix.indptr,
+            matrix.indices,
+            matrix.data,
+            inputs.offsets,
+            n_labels=1,
+            width=1,
+            columns=np.empty(0, np.int64),
         )

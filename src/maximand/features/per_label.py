@@ -162,11 +162,17 @@ class PerLabel(FeatureMap):
 
     def part_rows(self, inputs: Rows) -> PartRows:
         """Rows of x, at the weights of one label."""
+        bias = self.n_pairs if self.bias else -1
+        if self.every_pair and not inputs.sparse and self.n_features:
+            none = np.empty(0, dtype=np.int32)
+            rows = none, none, np.empty(0)
+            return PartRows(
+                *rows, inputs.offsets, self.n_labels, self.n_labels, _every(), bias=bias, dense=inputs.matrix
+            )
         matrix = inputs.csr
         positions = np.full(0 if self.every_pair else self.n_listed, -1, dtype=self.places.dtype)
         positions[self.places] = np.arange(self.places.size)
-        bias = self.n_pairs if self.bias else -1
         return PartRows(
-            matrix.indptr, matrix.indices, matrix.data, inputs.offsets, self.n_labels, self.starts, self.labels,
-            positions, bias, -1, -1, np.empty(0, dtype=np.int64),
+            matrix.indptr, matrix.indices, matrix.data, inputs.offsets, self.n_labels, self.n_labels, _every(),
+            self.starts, self.labels, positions, bias,
         )  # fmt: skip

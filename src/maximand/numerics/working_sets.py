@@ -9,7 +9,7 @@ indptr[p] to indptr[p+1]. The planes of example i form a linked list: head[i], t
 import numpy as np
 from numba import njit
 
-from maximand.numerics.part_rows import PartRows, add_part, drain_part, part_score
+from maximand.numerics.part_rows import PartRows, add_parts, drain_parts, most_parts, part_scores
 from maximand.support import Array, Bools, Ints
 
 
@@ -17,19 +17,32 @@ from maximand.support import Array, Bools, Ints
 def _most_parts(examples, rows):  # type: ignore[no-untyped-def]
     most = 0
     for i in examples:
-        most = max(most, rows.first_row[i + 1] - rows.first_row[i])
-    return most * rows.n_labels + rows.block.size
+        most = max(most, most_parts(rows, i))
+    return most
 
 
 @njit(cache=True, nogil=True)
-def _height(p, i, rows, indptr, parts, data, offsets, weights, scores, known, visit):  # type: ignore[no-untyped-def]
-    """Return the height of a plane. The planes of an example share most parts: each is scored once a visit."""
+def _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used):  # type: ignore[no-untyped-def]
+    """Score every part that a plane of example i uses, once: its planes share most of them."""
+    count = 0
+    p = head[i]
+    while p >= 0:
+        for j in range(indptr[p], indptr[p + 1]):
+            part = parts[j]
+            if known[part] != visit:
+                known[part] = visit
+                used[count] = part
+                count += 1
+        p = following[p]
+    part_scores(rows, i, used, count, weights, scores)
+
+
+@njit(cache=True, nogil=True)
+def _height(p, indptr, parts, data, offsets, scores):  # type: ignore[no-untyped-def]
+    """Return the height of a plane, given the scores of its parts."""
     total = offsets[p]
     for j in range(indptr[p], indptr[p + 1]):
-        part = parts[j]
-        if known[part] != visit:
-            scores[part], known[part] = part_score(rows, i, part, weights), visit
-        total += data[j] * scores[part]
+        total += data[j] * scores[parts[j]]
     return total
 
 
@@ -81,14 +94,15 @@ def sweep(
     """
     gain = 0.0
     most = _most_parts(examples, rows)
-    scores, known = np.empty(most), np.full(most, -1)
+    scores, known, used = np.empty(most), np.full(most, -1), np.empty(most, dtype=parts.dtype)
     moved_parts, moved = np.empty(most, dtype=parts.dtype), np.empty(most)
     for visit in range(examples.size):
         i = examples[visit]
         high, low, top, bottom, average = -1, -1, -np.inf, np.inf, 0.0
+        _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used)
         p = head[i]
         while p >= 0:
-            height = _height(p, i, rows, indptr, parts, data, offsets, weights, scores, known, visit)
+            height = _height(p, indptr, parts, data, offsets, scores)
             if height > top:
                 top, high = height, p
             if alpha[p] > 0.0:
@@ -100,15 +114,13 @@ def sweep(
         if high == low or top - bottom <= 1e-14 * max(1.0, abs(top)) or share[i] == 0.0:
             continue
         count = _difference(high, low, indptr, parts, data, moved_parts, moved)
-        for j in range(count):
-            add_part(rows, i, moved_parts[j], moved[j], scratch)
+        add_parts(rows, i, moved_parts, moved, count, 1.0, scratch)
         distance = 0.0
         if small:
             for w in range(weights.size):
                 distance += scratch[w] * scratch[w]
         else:
-            for j in range(count):
-                distance += drain_part(rows, i, moved_parts[j], scratch)
+            distance = drain_parts(rows, i, moved_parts, count, scratch)
         step = alpha[low]
         if distance > 0.0:
             step = min(step, regularization * (top - bottom) / (share[i] * distance))
@@ -120,8 +132,7 @@ def sweep(
                 weights[w] -= move * scratch[w]
                 scratch[w] = 0.0
         else:
-            for j in range(count):
-                add_part(rows, i, moved_parts[j], -move * moved[j], weights)
+            add_parts(rows, i, moved_parts, moved, count, -move, weights)
         gain += share[i] * step * (top - bottom) - 0.5 * regularization * move * move * distance
     return gain
 
@@ -143,12 +154,13 @@ def heights(
 ) -> None:
     """Write the height of the highest plane of each example, -inf where there is none, and the alpha-average."""
     most = _most_parts(examples, rows)
-    scores, known = np.empty(most), np.full(most, -1)
+    scores, known, used = np.empty(most), np.full(most, -1), np.empty(most, dtype=parts.dtype)
     for j in range(examples.size):
         highest[j], average[j] = -np.inf, 0.0
+        _score_parts(examples[j], head, following, rows, indptr, parts, weights, scores, known, j, used)
         p = head[examples[j]]
         while p >= 0:
-            height = _height(p, examples[j], rows, indptr, parts, data, offsets, weights, scores, known, j)
+            height = _height(p, indptr, parts, data, offsets, scores)
             highest[j] = max(highest[j], height)
             average[j] += alpha[p] * height
             p = following[p]
@@ -162,8 +174,8 @@ def combine(
     for p in range(owner.size):
         factor = share[owner[p]] * alpha[p]
         if factor != 0.0:
-            for j in range(indptr[p], indptr[p + 1]):
-                add_part(rows, owner[p], parts[j], factor * data[j], out)
+            own = slice(indptr[p], indptr[p + 1])
+            add_parts(rows, owner[p], parts[own], data[own], indptr[p + 1] - indptr[p], factor, out)
 
 
 @njit(cache=True, nogil=True)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from maximand.objective import Objective
+from maximand.solvers.approximation import Intervals, Shortfall, in_words
 from maximand.solvers.snapshots import restore
 from maximand.support import Array, Guarantee
 
@@ -50,7 +51,8 @@ class Result:
 
     `value` is the objective at `weights`. `gap` bounds how far it is above the minimum, where the solver has such a
     bound; `certified` says whether it is a proof: the objective is convex and no oracle returned less than the true
-    maximum. `state` warm-starts the same solver on an objective with the same penalty.
+    maximum. `guarantee` is that of all oracles together and `meaning` says in words what value and gap are worth.
+    `state` warm-starts the same solver on an objective with the same penalty.
     """
 
     weights: Array
@@ -61,6 +63,18 @@ class Result:
     stop_reason: str
     history: list[Record] = field(default_factory=list)
     state: Any = field(default=None, repr=False)
+    guarantee: Guarantee = Guarantee.EXACT
+    meaning: str = ""
+    shortfall: Shortfall | None = None
+
+    def intervals(self, rho: float) -> Intervals:
+        """Return where slack, objective and risk truly lie if every oracle found at least rho of its maximum."""
+        if self.shortfall is None:
+            raise ValueError(
+                "There are such intervals for the hinge loss on full annotations, trained with oracles that return "
+                "lower bounds; elsewhere see result.meaning."
+            )
+        return self.shortfall.intervals(rho)
 
     @property
     def wanted(self) -> bool:
@@ -124,6 +138,7 @@ class Solver(ABC):
     requires: ClassVar[frozenset[str]] = frozenset()
     instead: ClassVar[str] = ""
     keeps_last: ClassVar[bool] = False
+    keeps_signs: ClassVar[bool] = True
 
     @abstractmethod
     def begin(self, objective: Objective, start: Result | None) -> Any:
@@ -148,6 +163,11 @@ class Solver(ABC):
                     f"{type(self).__name__} needs a {quality} objective and {objective.loss.name} is not"
                     f"{'' if objective.full else ' on partial annotations'}; use {self.instead}."
                 )
+        if objective.signed and not self.keeps_signs:
+            raise ValueError(
+                f"{type(self).__name__} lets weights have any sign and associative tables need nonnegative ones; use "
+                "BlockFrankWolfe() or NSlack() for losses made of maxima, Subgradient() for any."
+            )
 
     def minimize(
         self,
@@ -176,6 +196,7 @@ class Solver(ABC):
                 except StopIteration as end:
                     reason, converged = end.value, True
                     break
+                run.guarantee = run.guarantee & objective.lanes.guarantee
                 gap, seconds = run.gap, time.perf_counter() - began
                 record = Record(len(run.history) + 1, seconds, objective.lanes.calls - calls, run.value, gap)
                 run.history.append(record)
@@ -194,9 +215,13 @@ class Solver(ABC):
                 raise
             reason = "interrupted by the user; these are the best weights so far"
         logger.info("%s ended after %d iterations: %s", type(self).__name__, len(run.history), reason)
-        gap = run.gap
-        certified = gap is not None and objective.convex and run.guarantee.bounds_from_above
-        return Result(run.weights, run.value, gap, certified, converged, reason, run.history, run.state)
+        gap, guarantee = run.gap, run.guarantee
+        certified = gap is not None and objective.convex and guarantee.bounds_from_above
+        shortfall = Shortfall.at(objective, run.weights) if guarantee is Guarantee.UNDER else None
+        return Result(
+            run.weights, run.value, gap, certified, converged, reason, run.history, run.state, guarantee,
+            in_words(guarantee, objective.convex, gap), shortfall,
+        )  # fmt: skip
 
 
 def start_weights(objective: Objective, start: Result | None) -> Array:

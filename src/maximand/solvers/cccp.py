@@ -13,7 +13,7 @@ from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.lbfgs import LBFGS
-from maximand.solvers.subgradient import Perceptron
+from maximand.solvers.subgradient import Perceptron, Subgradient
 from maximand.support import Array, Plane
 
 
@@ -48,9 +48,15 @@ class CCCP(Solver):
     rate: float = 0.3
     max_iterations: int = 100
 
+    def check(self, objective: Objective) -> None:
+        """Refuse an objective whose rounds the inner solver cannot minimise."""
+        super().check(objective)
+        if self.inner is not None:
+            self.inner.check(_frozen(objective))
+
     def begin(self, objective: Objective, start: Result | None) -> Rounds:
         """Return the state before the first round."""
-        convex = replace(objective, frozen=Plane(np.zeros(objective.n_weights), 0.0))
+        convex = _frozen(objective)
         inner = self.inner or automatic(convex, tolerance=self.tolerance)
         return Rounds(start_weights(objective, start), start is None, inner, inner.begin(convex, None))
 
@@ -64,7 +70,7 @@ class CCCP(Solver):
         if easier.loss != objective.loss:
             state.weights, state.at_annotation = self.minimize(easier).weights, False
             return
-        if objective.smooth or objective.loss.homogeneous:
+        if objective.smooth or objective.loss.homogeneous or objective.signed:
             return
         try:
             soft = LBFGS(tolerance=1e-2).minimize(replace(objective, loss=CRF, frozen=None)).weights
@@ -103,14 +109,22 @@ class CCCP(Solver):
             yield Iterate(state.weights, state.value)
 
 
+def _frozen(objective: Objective) -> Objective:
+    """Return a convex objective with the penalty of a given one."""
+    return replace(objective, frozen=Plane(np.zeros(objective.n_weights), 0.0))
+
+
 def automatic(objective: Objective, **settings: float) -> Solver:
     """Return a good solver for the objective, with the given settings.
 
-    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS. Convex and made of planes: BlockFrankWolfe.
+    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS, or Subgradient where some weights may not be
+    negative. Convex and made of planes: BlockFrankWolfe.
     Anything else: CCCP on one of these.
     """
     if objective.loss.homogeneous:
         return Perceptron(**settings)  # type: ignore[arg-type]
+    if objective.smooth and objective.signed:
+        return Subgradient(**settings)  # type: ignore[arg-type]
     if objective.smooth:
         return LBFGS(**settings)  # type: ignore[arg-type]
     if objective.convex:

@@ -104,6 +104,7 @@ class LBFGS(Solver):
 
     requires: ClassVar[frozenset[str]] = frozenset({"smooth"})
     instead: ClassVar[str] = "OneSlack() (CCCP() where it is not convex), or loss crf"
+    keeps_signs: ClassVar[bool] = False
 
     def begin(self, objective: Objective, start: Result | None) -> Descent:
         """Return the start of a descent."""

@@ -97,6 +97,7 @@ class OneSlack(Solver):
 
     requires: ClassVar[frozenset[str]] = frozenset({"convex"})
     instead: ClassVar[str] = "CCCP(inner=OneSlack())"
+    keeps_signs: ClassVar[bool] = False
 
     def begin(self, objective: Objective, start: Result | None) -> Search:
         """Return a search with the planes of an earlier run, where they fit."""

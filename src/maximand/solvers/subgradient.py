@@ -161,6 +161,7 @@ class Subgradient(Solver):
                 else:
                     value, gradient = objective.sampled_gradient(weights, order[first : first + size])
                 weights -= steps.length(value, gradient) * gradient
+                objective.lift(weights)
                 average += 2.0 / (state.time + 2.0) * (weights - average)
                 state.time += 1
             chosen = average if self.averaging else weights

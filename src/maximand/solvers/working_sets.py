@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from maximand.numerics import working_sets as kernels
+from maximand.numerics.part_rows import by_feature, by_label
 from maximand.objective import ExamplePlanes, Objective
 from maximand.solvers.base import Result, origin, recycled
 from maximand.support import Array, Guarantee, Ints, Plane
@@ -32,12 +33,13 @@ class WorkingSets:
     """Planes for each example with weights alpha, and w = (b - sum_i share_i sum_p alpha_p z_p) / regularization.
 
     `patience` is how many refreshes a plane may go unused before it can be removed. The arrays have room to grow:
-    the first `count` planes are in use.
+    the first `count` planes are in use. Weights that may not be negative have multipliers `held`, part of b, which are
+    just large enough. The weights are in the order of the part rows.
     """
 
     saved = (
         "count", "indptr", "parts", "data", "offsets", "alpha", "owner", "idle", "following", "head", "violation",
-        "guarantee", "weights",
+        "guarantee", "ordered", "held",
     )  # fmt: skip
 
     def __init__(self, objective: Objective, patience: int):
@@ -54,6 +56,8 @@ class WorkingSets:
         self.head = np.full(n, -1, dtype=np.int32)
         self.violation = np.zeros(n)
         self.guarantee = Guarantee.EXACT
+        self.nonnegative = objective.features.nonnegative
+        self.held = np.zeros(self.nonnegative.stop - self.nonnegative.start)
 
     @classmethod
     def aimed(cls, objective: Objective, start: Result | None, patience: int) -> WorkingSets:
@@ -67,22 +71,37 @@ class WorkingSets:
     def aim(self, regularization: float, reward: Plane) -> None:
         """Take another linear part or regularisation; the planes stay valid, as they bound the penalty alone."""
         self.regularization, self.reward = regularization, reward
-        total = np.zeros(reward.slope.size)
+        slope = by_label(self.rows, reward.slope)
+        total = np.zeros(slope.size)
         kernels.combine(
             self.owner[: self.count], self.rows, self.indptr, self.parts, self.data, self.alpha, self.share, total
         )
-        self.weights = (reward.slope - total) / regularization
+        self.ordered = (slope - total) / regularization
+        self.ordered[self.nonnegative] += self.held / regularization
+        self._hold()
+
+    @property
+    def weights(self) -> Array:
+        """The weights in the order of the feature map."""
+        return by_feature(self.rows, self.ordered)
+
+    def _hold(self) -> None:
+        """Choose the multipliers that raise negative weights to zero: the dual increases."""
+        if self.held.size:
+            free = self.ordered[self.nonnegative] - self.held / self.regularization
+            self.held = np.maximum(-self.regularization * free, 0.0)
+            self.ordered[self.nonnegative] = np.maximum(free, 0.0)
 
     @property
     def dual(self) -> float:
         """The dual value: a lower bound on the minimum."""
         m = self.count
         linear = float((self.share[self.owner[:m]] * self.alpha[:m]) @ self.offsets[:m])
-        return linear - 0.5 * self.regularization * float(self.weights @ self.weights) - self.reward.offset
+        return linear - 0.5 * self.regularization * float(self.ordered @ self.ordered) - self.reward.offset
 
     def value(self, penalties: Array) -> float:
         """Return the objective at the current weights, given the penalty of every example there."""
-        squared = float(self.weights @ self.weights)
+        squared = float(self.ordered @ self.ordered)
         return 0.5 * self.regularization * squared + float(self.share @ penalties) - self.reward(self.weights)
 
     def heights(self, examples: Ints) -> tuple[Array, Array]:
@@ -93,7 +112,7 @@ class WorkingSets:
         highest, average = np.empty(examples.size), np.empty(examples.size)
         kernels.heights(
             examples, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets,
-            self.alpha, self.weights, highest, average,
+            self.alpha, self.ordered, highest, average,
         )  # fmt: skip
         return highest, average
 
@@ -126,13 +145,15 @@ class WorkingSets:
 
     def sweep(self, examples: Ints) -> float:
         """Visit the examples once, in the given order; return the increase of the dual."""
-        return float(
+        gain = float(
             kernels.sweep(
                 examples, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets,
-                self.alpha, self.share, self.regularization, self.weights, self.violation, self.scratch,
-                self.weights.size <= SMALL_MODEL,
+                self.alpha, self.share, self.regularization, self.ordered, self.violation, self.scratch,
+                self.ordered.size <= SMALL_MODEL,
             )
         )  # fmt: skip
+        self._hold()
+        return gain
 
     def settle(self, goal: float, max_sweeps: int, rng: np.random.Generator) -> None:
         """Sweep until the gap over the known planes falls to the goal.

@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from maximand.numerics.part_rows import nonzeros
+from maximand.numerics import fields
 from maximand.spaces import scaled_costs
 from maximand.support import Array, Bools, Ints, Support
 
@@ -86,24 +86,40 @@ class OutputSpace(ABC):
     def outputs(self) -> Array:
         """Return psi of every output of a batch of one, row by row: for small spaces and for the law tests."""
 
-    @abstractmethod
-    def dot(self, theta: Array, mean: Array) -> Array:
-        """Return theta_i @ mean_i for every example i."""
+    def rounded(self, mean: Array) -> Array:
+        """Return psi of outputs near a mean, for spaces whose oracles may return averages; psi itself stays."""
+        return mean
 
-    @abstractmethod
-    def scale(self, mean: Array, factors: Array) -> Array:
-        """Return mean with the parts of example i multiplied by factors[i]."""
+    def using(self, inference: Any) -> OutputSpace:
+        """Return the same outputs, found by another inference, for spaces that have one."""
+        raise ValueError(f"{type(self).__name__} finds its outputs exactly; leave the inference out.")
 
     @property
     @abstractmethod
-    def fields(self) -> tuple[Ints, int]:
-        """Say where the parts of each example are: its run in the first field, and the size of its block behind it."""
+    def fields(self) -> tuple[Ints, Ints]:
+        """Say where the parts of each example are: in a run of the first field, then in a run of the second.
+
+        Example i owns first[i]:first[i+1] and second[i]:second[i+1].
+        """
+
+    def dot(self, theta: Array, mean: Array) -> Array:
+        """Return theta_i @ mean_i for every example i."""
+        products = np.empty(self.n_examples)
+        fields.dots(theta, mean, *self.fields, products)
+        return products
+
+    def scale(self, mean: Array, factors: Array) -> Array:
+        """Return mean with the parts of example i multiplied by factors[i]."""
+        scaled = np.empty(self.n_parts)
+        fields.scale(mean, factors, *self.fields, scaled)
+        return scaled
 
     def nonzeros(self, vector: Array, examples: Ints) -> tuple[Ints, Ints, Array]:
         """Return the nonzero entries of some examples as CSR rows (pointers, parts, values) over their own parts."""
-        return nonzeros(vector, *self.fields, examples)
+        return fields.nonzeros(vector, *self.fields, examples)
 
     @property
-    @abstractmethod
     def work(self) -> Ints:
         """Parts per example, a measure of its cost: batches are cut into pieces of similar work."""
+        first, second = self.fields
+        return np.diff(first) + np.diff(second)

@@ -69,11 +69,6 @@ class Chain(OutputSpace):
         self.n_parts = self.n_nodes + self.n_examples * n_labels**2
 
     @property
-    def work(self) -> Ints:
-        """Parts per example."""
-        return self.lengths * self.n_labels + self.n_labels**2
-
-    @property
     def slots(self) -> Ints:
         """The example that each position belongs to."""
         return np.repeat(np.arange(self.n_examples), self.lengths)
@@ -196,22 +191,9 @@ class Chain(OutputSpace):
         return np.array([self.encode(Labels(codes, self.offsets, self.n_labels)) for codes in sequences])
 
     @property
-    def fields(self) -> tuple[Ints, int]:
+    def fields(self) -> tuple[Ints, Ints]:
         """Nodes, then the transitions of each example."""
-        return self.offsets * self.n_labels, self.n_labels**2
-
-    def dot(self, theta: Array, mean: Array) -> Array:
-        """Inner products, example by example."""
-        by_position = np.einsum("tl,tl->t", self.nodes(theta), self.nodes(mean))
-        by_transition = np.einsum("ilm,ilm->i", self.transitions(theta), self.transitions(mean))
-        return np.add.reduceat(by_position, self.offsets[:-1]) + by_transition
-
-    def scale(self, mean: Array, factors: Array) -> Array:
-        """Multiply the parts of example i by factors[i]."""
-        scaled = np.empty(self.n_parts)
-        np.multiply(self.nodes(mean), np.repeat(factors, self.lengths)[:, None], out=self.nodes(scaled))
-        np.multiply(self.transitions(mean), factors[:, None, None], out=self.transitions(scaled))
-        return scaled
+        return self.offsets * self.n_labels, self.n_nodes + np.arange(self.n_examples + 1) * self.n_labels**2
 
     def __repr__(self) -> str:
         return f"Chain({self.n_examples} sequences, {int(self.offsets[-1])} positions, {self.n_labels} labels)"

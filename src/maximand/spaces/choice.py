@@ -25,11 +25,6 @@ class Choice(OutputSpace):
         return self.n_examples * self.n_labels
 
     @property
-    def work(self) -> Ints:
-        """Parts per example."""
-        return np.full(self.n_examples, self.n_labels)
-
-    @property
     def slots(self) -> Ints:
         """The example that each slot belongs to."""
         return np.arange(self.n_examples)
@@ -86,14 +81,6 @@ class Choice(OutputSpace):
         return np.eye(self.n_labels)
 
     @property
-    def fields(self) -> tuple[Ints, int]:
+    def fields(self) -> tuple[Ints, Ints]:
         """A row for each example."""
-        return np.arange(self.n_examples + 1) * self.n_labels, 0
-
-    def dot(self, theta: Array, mean: Array) -> Array:
-        """Row by row inner products."""
-        return np.einsum("il,il->i", self.nodes(theta), self.nodes(mean))
-
-    def scale(self, mean: Array, factors: Array) -> Array:
-        """Multiply row i by factors[i]."""
-        return (self.nodes(mean) * factors[:, None]).ravel()
+        return np.arange(self.n_examples + 1) * self.n_labels, np.zeros(self.n_examples + 1, dtype=np.int64)

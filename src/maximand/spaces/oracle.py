@@ -60,11 +60,6 @@ class OracleSpace(OutputSpace):
         self.offsets = np.concatenate([[0], np.cumsum(np.asarray(n_parts, dtype=np.int64))])
         self.n_parts = int(self.offsets[-1])
 
-    @property
-    def work(self) -> Ints:
-        """Parts per example."""
-        return np.diff(self.offsets)
-
     def take(self, examples: Ints | slice) -> OracleSpace:
         """Return the batch of some of the examples."""
         chosen = range(self.n_examples)[examples] if isinstance(examples, slice) else examples
@@ -178,14 +173,6 @@ class OracleSpace(OutputSpace):
         return Support(values, mean)
 
     @property
-    def fields(self) -> tuple[Ints, int]:
+    def fields(self) -> tuple[Ints, Ints]:
         """A run of parts for each example."""
-        return self.offsets, 0
-
-    def dot(self, theta: Array, mean: Array) -> Array:
-        """Inner products, example by example."""
-        return np.add.reduceat(theta * mean, self.offsets[:-1])
-
-    def scale(self, mean: Array, factors: Array) -> Array:
-        """Multiply the parts of example i by factors[i]."""
-        return mean * np.repeat(factors, self.work)
+        return self.offsets, np.zeros_like(self.offsets)

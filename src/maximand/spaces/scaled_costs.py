@@ -25,11 +25,13 @@ def search(space: OutputSpace, first: Array, first_constant: Array, second: Arra
     best: Array = np.zeros(n)
     mean: Array = np.zeros(space.n_parts)
     everyone = np.arange(n)
+    guarantee = Guarantee.EXACT
 
     def ask(scales: Array, cost_only: bool = False) -> tuple[Array, Array]:
-        nonlocal mean
+        nonlocal mean, guarantee
         theta = first if cost_only else second + space.scale(first, scales)
-        psi = space.argmax(theta).mean
+        support = space.argmax(theta)
+        psi, guarantee = support.mean, guarantee & support.guarantee
         a = space.dot(first, psi) + first_constant
         b = space.dot(second, psi) + second_constant
         product = np.where(b > 0, a * b, 0.0)
@@ -67,4 +69,6 @@ def search(space: OutputSpace, first: Array, first_constant: Array, second: Arra
                 top = min(max(height / (2.0 * scales[i]), a1), a2)
                 certain[i] &= top * (height - scales[i] * top) <= best[i] * (1 + 1e-12)
     certain &= np.array([not segments for segments in open_segments])
-    return Support(best, mean, Guarantee.EXACT if certain.all() else Guarantee.UNDER)
+    if guarantee is Guarantee.OVER:  # of means of several outputs: their products bound nothing
+        return Support(best, mean, Guarantee.ESTIMATE)
+    return Support(best, mean, guarantee if certain.all() else guarantee & Guarantee.UNDER)

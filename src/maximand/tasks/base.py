@@ -48,8 +48,8 @@ class Task(ABC):
         """Learn from the training data what the task needs to know; return it with the data laid side by side."""
 
 
-def finite_rows(matrix: Any, offsets: Any = None) -> None:
-    """Refuse NaN and infinity, naming the row (and the token where rows are tokens)."""
+def finite_rows(matrix: Any, offsets: Any = None, kind: str = "token") -> None:
+    """Refuse NaN and infinity, naming the row, and which of its example's where it has several."""
     values = matrix.data if hasattr(matrix, "indptr") else matrix
     if np.isfinite(values).all():
         return
@@ -60,12 +60,12 @@ def finite_rows(matrix: Any, offsets: Any = None) -> None:
     else:
         row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
         value = matrix[row, column]
-    kind = "NaN" if np.isnan(value) else "infinity"
+    found = "NaN" if np.isnan(value) else "infinity"
     where = f"X[{row}]"
     if offsets is not None:
         example = int(np.searchsorted(offsets, row, side="right")) - 1
-        where = f"X[{example}], token {row - int(offsets[example])},"
-    raise ValueError(f"{where} contains {kind} in feature {column}; impute it or drop the example.")
+        where = f"X[{example}], {kind} {row - int(offsets[example])},"
+    raise ValueError(f"{where} contains {found} in feature {column}; impute it or drop the example.")
 
 
 def checked_pairs(pairs: str, *choices: str) -> str:

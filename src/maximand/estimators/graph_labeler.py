@@ -1,0 +1,157 @@
+"""Labelling the nodes of graphs."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from maximand.costs import Cost, Hamming
+from maximand.decoding import Decoder
+from maximand.estimators.predictor import StructuredPredictor, class_factors, probabilistic
+from maximand.inference import Inference
+from maximand.losses import Loss
+from maximand.solvers import Solver
+from maximand.support import Array
+from maximand.tasks.base import checked_weight
+from maximand.tasks.graphs import GraphTask, flat_labels
+
+
+class GraphLabeler(StructuredPredictor):
+    """Labels every node of a graph: scores for nodes by their features, and for the labels at the ends of edges.
+
+    X is a list of graphs: `NodesAndEdges(nodes, edges, edge_features, edge_types)`, tuples (nodes, edges) or (nodes,
+    edges, edge_features), or arrays (height, width, feature) for grids such as images. Y is a list of labels for the
+    nodes of each graph, for a grid also as an array (height, width); a label is None (or -1 among integers) where it is
+    not known, or a set of candidates. Predictions of grids have their shape.
+
+    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
+
+    Parameters
+    ----------
+    tables : "full", "symmetric", "diagonal", "potts", "none" or matrix
+        Weights of an edge for every ordered pair of labels; for every unordered pair; for each label where both ends
+        have it; one where both ends agree; none; or a matrix (label, label) with the number of the weight of each pair,
+        -1 for none. Each edge type, or each edge feature, has weights of its own.
+    associative : bool
+        Keep the weights of agreement nonnegative, so that neighbours only attract; for "potts" and "diagonal".
+    diagonals, directional : bool
+        For grids: whether nodes have eight neighbours instead of four, and whether each direction has its own table.
+    inference : Inference or None
+        How to find labellings; None for an exact one where that is cheap, else GraphCut() for two labels and
+        BeliefPropagation() for more.
+    fit_intercept : bool
+        Whether to add a bias for each label.
+    cost : Cost or None
+        What a mistake costs; None for the number of wrong labels.
+    class_weight : dict, "balanced" or None
+        Factors of the cost of missing each label; with cost=None only.
+    classes : array or None
+        All labels, where some may be missing from the training data.
+    decoder : Decoder or None
+        How to predict; `MaxScore(inference)` takes another inference than training.
+    """
+
+    def __init__(
+        self,
+        *,
+        tables: str | Any = "full",
+        associative: bool = False,
+        diagonals: bool = False,
+        directional: bool = True,
+        inference: Inference | None = None,
+        loss: str | Loss = "hinge",
+        solver: str | Solver = "auto",
+        regularization: float = 1e-3,
+        fit_intercept: bool = True,
+        cost: Cost | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        classes: Any = None,
+        decoder: Decoder | None = None,
+        tolerance: float | None = None,
+        max_iterations: int = 1000,
+        max_seconds: float = np.inf,
+        n_threads: int | None = None,
+    ):
+        self.tables = tables
+        self.associative = associative
+        self.diagonals = diagonals
+        self.directional = directional
+        self.inference = inference
+        self.loss = loss
+        self.solver = solver
+        self.regularization = regularization
+        self.fit_intercept = fit_intercept
+        self.cost = cost
+        self.class_weight = class_weight
+        self.classes = classes
+        self.decoder = decoder
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+        """Learn from graphs X and labels Y of their nodes."""
+        self._check_parameters()
+        if Y is None:
+            raise ValueError("GraphLabeler requires Y to be passed, but the target Y is None.")
+        task = GraphTask(
+            self.tables, self.associative, self.diagonals, self.directional, self.fit_intercept, self.cost,
+            self.classes, self.inference,
+        )  # fmt: skip
+        bound, inputs, annotation = task.bind(X, Y)
+        self.classes_ = bound.names.classes
+        if self.class_weight is not None:
+            if self.cost is not None:
+                raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
+            bound.cost = Hamming(class_weight=class_factors(self.class_weight, self.classes_, annotation.codes))
+        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, inputs.offsets.size - 1))
+
+    def predict(self, X: Any) -> list[np.ndarray]:
+        """Return the labels of the nodes of each graph."""
+        return self._shaped(X, super().predict)
+
+    def decision_function(self, X: Any) -> list[Array]:
+        """Return for each graph the scores (node, label), without those of edges."""
+        return self._shaped(X, super().decision_function)
+
+    @available_if(probabilistic)
+    def predict_proba(self, X: Any) -> list[Array]:
+        """Return for each graph the marginal probabilities (node, label)."""
+        return self._shaped(X, super().predict_proba)
+
+    def _shaped(self, X: Any, answer: Any) -> list[Any]:
+        """Answer, and give the answers for grids the shape of the grid."""
+        check_is_fitted(self, "weights_")
+        X = list(X)
+        if not X:
+            return []
+        return [
+            found.reshape(*x.shape[:2], *found.shape[1:]) if getattr(x, "ndim", 0) == 3 else found
+            for x, found in zip(X, answer(X), strict=True)
+        ]
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """Return the share of annotated nodes whose label is right; sample_weight is per graph."""
+        X = list(X)
+        predicted = self.predict(X)
+        sizes = [np.asarray(labels).size for labels in predicted]
+        true = flat_labels(Y, self.task_.task.graphs(X))
+        guesses = [label for labels in predicted for label in np.ravel(labels).tolist()]
+        right = np.array(
+            [
+                guess in label if isinstance(label, (set, frozenset)) else guess == label
+                for label, guess in zip(true, guesses, strict=True)
+            ]
+        )
+        known = np.array([label is not None for label in true], dtype=bool)
+        weight = np.repeat(np.ones(len(sizes)) if sample_weight is None else np.asarray(sample_weight, float), sizes)
+        return float(np.average(right[known], weights=weight[known]))
+
+    @property
+    def table_weights_(self) -> Array:
+        """The weights of edges, (edge type or feature, label, label)."""
+        return self.task_.features.table_weights(self.weights_)

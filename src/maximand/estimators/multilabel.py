@@ -1,0 +1,135 @@
+"""Multilabel classification."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from maximand.costs import Cost, Hamming
+from maximand.decoding import Decoder
+from maximand.estimators.predictor import class_factors
+from maximand.estimators.table import TablePredictor
+from maximand.losses import Loss
+from maximand.solvers import Solver
+from maximand.support import Array
+from maximand.tasks import Independent, MultilabelTask, Pairwise
+from maximand.tasks.base import checked_weight
+
+SHAPES = {"independent": Independent, "pairwise": Pairwise}
+
+
+class MultilabelClassifier(ClassifierMixin, TablePredictor):
+    """Chooses a set of labels by a linear score for each label and, where asked for, a weight for each pair.
+
+    Y is an indicator matrix (row, label) with -1 or NaN where a label is not known; or a list of sets of labels of any
+    type, where a dict {label: True or False} says what is known of a row. predict returns what Y was: indicators, or
+    sets. predict_proba, with loss="crf", returns the probability of each label.
+
+    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
+
+    Parameters
+    ----------
+    structure : "independent", "pairwise", Independent or Pairwise
+        Whether labels are decided one by one or together; `Pairwise(search=...)` says how to find the best set:
+        `GraphCut()`, `LinearProgram()`, `Greedy()`, ...
+    fit_intercept : bool
+        Whether to add a bias for each label; it is regularised like all weights.
+    cost : Cost or None
+        What a mistake costs; None for the share of wrong labels.
+    class_weight : dict, "balanced" or None
+        Factors {0: ..., 1: ...} of the cost of a label that is wrongly there and of one that is missed; with cost=None.
+    classes : array or None
+        Names of the columns of Y, or all labels.
+    pairs : "all" or "seen"
+        Weights for every (feature, label) pair, or for pairs that occur together in (sparse) training data.
+    decoder : Decoder or None
+        How to predict; `MaxScore(inference)` takes another inference than training.
+    """
+
+    def __init__(
+        self,
+        *,
+        structure: str | Independent | Pairwise = "independent",
+        loss: str | Loss = "hinge",
+        solver: str | Solver = "auto",
+        regularization: float = 1e-3,
+        fit_intercept: bool = True,
+        cost: Cost | None = None,
+        class_weight: dict[int, float] | str | None = None,
+        classes: Any = None,
+        pairs: str = "all",
+        decoder: Decoder | None = None,
+        tolerance: float | None = None,
+        max_iterations: int = 1000,
+        max_seconds: float = np.inf,
+        n_threads: int | None = None,
+    ):
+        self.structure = structure
+        self.loss = loss
+        self.solver = solver
+        self.regularization = regularization
+        self.fit_intercept = fit_intercept
+        self.cost = cost
+        self.class_weight = class_weight
+        self.classes = classes
+        self.pairs = pairs
+        self.decoder = decoder
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
+        self.n_threads = n_threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = False
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.target_tags.two_d_labels = True
+        return tags
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table X and label sets Y."""
+        if Y is None:
+            raise ValueError("MultilabelClassifier requires Y to be passed, but the target Y is None.")
+        X = self._table(X, reset=True)
+        self._check_parameters()
+        shape = self._shape()
+        task = MultilabelTask(shape, self.fit_intercept, self.cost, self.classes, self.pairs)
+        bound, inputs, annotation = task.bind(X, Y)
+        self.classes_ = bound.names.classes
+        if self.class_weight is not None:
+            if self.cost is not None:
+                raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
+            weight = class_factors(self.class_weight, np.arange(2), annotation.codes)
+            bound.cost = Hamming(class_weight=weight, normalized=True)
+        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
+
+    def _shape(self) -> Independent | Pairwise:
+        if not isinstance(self.structure, str):
+            return self.structure
+        if self.structure not in SHAPES:
+            raise ValueError(f"There is no structure {self.structure!r}; choose one of {', '.join(SHAPES)}.")
+        return SHAPES[self.structure]()
+
+    @property
+    def coef_(self) -> Array:
+        """The weights, (label, feature)."""
+        return self.task_.features.node.coefficients(self.weights_).T
+
+    @property
+    def intercept_(self) -> Array:
+        """The bias of each label."""
+        return self.task_.features.node.biases(self.weights_)
+
+    @property
+    def pair_weights_(self) -> Array:
+        """The weight of each two labels for occurring together, as a symmetric matrix; zeros where independent."""
+        k = self.classes_.size
+        matrix = np.zeros((k, k))
+        own = self.weights_[self.task_.features.node.n_weights :]
+        if own.size:
+            matrix[np.triu_indices(k, 1)] = own
+        return matrix + matrix.T

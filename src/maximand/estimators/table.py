@@ -1,0 +1,31 @@
+"""What estimators on the rows of a table share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from maximand.estimators.predictor import StructuredPredictor
+from maximand.spaces import OutputSpace
+from maximand.support import Array
+
+
+class TablePredictor(StructuredPredictor):
+    """Takes dense or sparse tables, an example in each row, and checks them as scikit-learn does."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _table(self, X: Any, reset: bool) -> Any:
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False, reset=reset
+        )
+
+    def _answers(self, X: Any, answer: Callable[[slice, OutputSpace, Array], Any]) -> list[Any]:
+        check_is_fitted(self, "weights_")
+        return super()._answers(self._table(X, reset=False), answer)

@@ -1,0 +1,45 @@
+"""The contract of an inference."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from maximand.inference.structure import FactorGraphs
+from maximand.numerics.graphs import write_labellings
+from maximand.support import Array, Guarantee, Ints, Support
+
+
+class Inference(ABC):
+    """Finds the best labelling of pairwise factor graphs, or says how good it can be at most.
+
+    A subclass is a frozen dataclass. -inf in theta forbids a part, in nodes and in tables.
+    """
+
+    def check(self, graphs: FactorGraphs) -> None:
+        """Refuse graphs that this inference cannot serve, in a sentence."""
+        return
+
+    @abstractmethod
+    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+        """Best labelling of every graph: value, parts and what the value is worth.
+
+        value -inf and no parts where nothing is left.
+        """
+
+    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
+        """Soft maximum over all labellings, and the marginals."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no marginals; use Tree(), Exhaustive() or BeliefPropagation(), or a loss made "
+            "of maxima, such as hinge or ramp."
+        )
+
+
+def labelled(
+    graphs: FactorGraphs, theta: Array, codes: Ints, guarantee: Guarantee, bound: Array | None = None
+) -> Support:
+    """Return the support of a labelling, a state for every node of the batch."""
+    values, mean = np.empty(graphs.n_examples), np.empty(graphs.n_parts)
+    write_labellings(graphs.factors, theta, codes, values, mean)
+    return Support(values, mean, guarantee, bound)
