@@ -14,27 +14,39 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from maximand import costs, decoding, estimators, features, losses, oracles, solvers, spaces, support, tasks
+from maximand import costs, decoding, estimators, features, inference, losses, oracles, solvers, spaces, support, tasks
 from maximand.files.atomic import write_atomically
 from maximand.files.container import LARGEST_FILE, Source, from_bytes, read, to_bytes
 from maximand.files.errors import ModelFileError
 from maximand.files.packing import Packer, Unpacker
+from maximand.solvers.approximation import Shortfall
+from maximand.tasks.graphs import BoundGraphs
 from maximand.tasks.label_names import LabelNames
 from maximand.tasks.multiclass import BoundMulticlass
+from maximand.tasks.multilabel import BoundMultilabel
 from maximand.tasks.tagging import BoundTagging
 
-PREDICTORS = (estimators.MulticlassClassifier, estimators.SequenceTagger)
+TASKS: dict[type[Any], type[Any]] = {
+    estimators.GraphLabeler: BoundGraphs,
+    estimators.MulticlassClassifier: BoundMulticlass,
+    estimators.MultilabelClassifier: BoundMultilabel,
+    estimators.SequenceTagger: BoundTagging,
+}
+PREDICTORS = tuple(TASKS)
 TRANSFORMERS = (tasks.WindowVectorizer, MaxAbsScaler, MinMaxScaler, StandardScaler)
 ESTIMATORS = {kind.__name__: kind for kind in (*PREDICTORS, *TRANSFORMERS)}
 PARTS: tuple[type, ...] = (
     costs.CostMatrix, costs.DifferentParts, costs.Hamming, costs.ZeroOne,
     decoding.Calibrated, decoding.MaxScore,
-    features.ChainFeatures, features.PerLabel,
+    features.ChainFeatures, features.GraphFeatures, features.PerLabel,
+    inference.BeliefPropagation, inference.Combine, inference.Exhaustive, inference.GraphCut, inference.Greedy,
+    inference.IntegerProgram, inference.IteratedModes, inference.LinearProgram, inference.RhoApproximate,
+    inference.Tree,
     losses.Loss, oracles.Larger, oracles.Over, oracles.Rescaled, oracles.Soft,
     solvers.BlockFrankWolfe, solvers.CCCP, solvers.Decreasing, solvers.LBFGS, solvers.NSlack, solvers.OneSlack,
     solvers.Perceptron, solvers.Polyak, solvers.Record, solvers.Subgradient,
-    spaces.Legality, support.Guarantee, tasks.MulticlassTask, tasks.TaggingTask,
-    BoundMulticlass, BoundTagging, LabelNames, FeatureHasher,
+    spaces.Legality, support.Guarantee, tasks.GraphTask, tasks.Independent, tasks.MulticlassTask, tasks.MultilabelTask,
+    tasks.Pairwise, tasks.TaggingTask, *TASKS.values(), LabelNames, Shortfall, FeatureHasher,
 )  # fmt: skip
 
 
@@ -44,9 +56,9 @@ LEFT_OUT = object()
 def save(model: Any, path: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> None:
     """Write a fitted estimator to a file, atomically: a reader finds the old file or the new one, never half of it.
 
-    A model is a `MulticlassClassifier`, a `SequenceTagger`, or a Pipeline that ends with one after a
-    `WindowVectorizer` or one of scikit-learn's scalers. `classes` names dataclasses of your own that it holds, such
-    as a cost; `load` needs them too.
+    A model is a `MulticlassClassifier`, `MultilabelClassifier`, `SequenceTagger` or `GraphLabeler`, or a Pipeline that
+    ends with one after a `WindowVectorizer` or one of scikit-learn's scalers. `classes` names dataclasses of your own
+    that it holds, such as a cost; `load` needs them too.
     """
     write_atomically(path, dump(model, classes))
 
@@ -172,9 +184,8 @@ def _check(model: Any) -> None:
     if not isinstance(model, PREDICTORS):
         raise ModelFileError(f"it does not end with one of {_names(PREDICTORS)}")
     task, weights = model.task_, model.weights_
-    expected = BoundTagging if isinstance(model, estimators.SequenceTagger) else BoundMulticlass
     if (
-        not isinstance(task, expected)
+        not isinstance(task, TASKS[type(model)])
         or not isinstance(task.names, LabelNames)
         or not isinstance(task.cost, costs.Cost)
     ):
@@ -192,5 +203,9 @@ def _check(model: Any) -> None:
         raise ModelFileError("the labels do not fit the weights")
     if isinstance(task, BoundTagging) and task.legality is not None:
         task.legality.check(task.features.n_labels)
+    if isinstance(task, BoundMultilabel):
+        task.check()
+    if isinstance(task, BoundGraphs) and len(task.features.pattern) != task.names.count:
+        raise ModelFileError("the tables do not fit the labels")
     summary(model)
     model._check_parameters()

@@ -137,7 +137,7 @@ def test_cycles_with_an_even_number_of_repelling_edges_are_exact():
 
 @pytest.mark.parametrize("height", [8, 40])
 def test_large_graphs(height):
-    """Above 64 nodes cuts work on lists of arcs; every cycle of a ladder is checked by its linear program."""
+    """A network of more than 64 nodes is cut as lists of arcs."""
     graph = Structure.grid(height, 2, tied=False)
     graphs = FactorGraphs.of([graph] * 3)
     theta = np.random.default_rng(height).normal(size=graphs.n_parts)
@@ -182,7 +182,7 @@ def test_expansion_of_two_states_is_exact_where_the_relaxation_is():
 
 
 @pytest.mark.parametrize("kind", ["normal", "whole", "forbidden"])
-def test_expansion_is_never_below_its_start_and_no_move_is_better(kind):
+def test_expansion_is_between_its_start_and_the_best(kind):
     """Any scores: what moves cannot decide stays. States that a node does not have are never taken."""
     gaps = []
     for seed in SEEDS:

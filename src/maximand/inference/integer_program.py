@@ -13,7 +13,6 @@ from maximand.inference.icm import own_best
 from maximand.inference.linear_program import relax
 from maximand.inference.local_polytope import Program, programs
 from maximand.inference.structure import FactorGraphs
-from maximand.numerics.graphs import finite_scores
 from maximand.numerics.local_search import sweep_nodes
 from maximand.support import Array, Guarantee, Ints, Support
 
@@ -33,16 +32,16 @@ class IntegerProgram(Inference):
 
     def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
         """Best labelling of every graph, as far as time and gap allow."""
-        best_states, finite = own_best(graphs, theta), finite_scores(theta)
+        best_states = own_best(graphs, theta)
         codes = best_states.copy()
-        sweep_nodes(graphs.factors, finite, codes)
+        sweep_nodes(graphs.factors, theta, codes)
         bound, solved = np.empty(graphs.n_examples), np.empty(graphs.n_examples, dtype=bool)
         for i, program, scores in programs(graphs, theta):
             own = slice(*graphs.node_offsets[i : i + 2])
             codes[own], bound[i], solved[i] = self._solve(
                 i, program, scores, graphs.width, best_states[own], codes[own]
             )
-        sweep_nodes(graphs.factors, finite, codes)
+        sweep_nodes(graphs.factors, theta, codes)
         support = labelled(graphs, theta, codes, Guarantee.EXACT if solved.all() else Guarantee.UNDER)
         return replace(support, bound=np.where(solved, support.value, np.maximum(bound, support.value)))
 

@@ -81,15 +81,3 @@ def add_pairs(factors: Factors, pairs: Array, mean: Array) -> None:
         for e in range(factors.first_edge[s], factors.first_edge[s + 1]):
             tables[factors.table_offsets[i] + factors.table[e]] += pairs[place]
             place += 1
-
-
-def finite_scores(theta: Array, temperature: float = 0.0) -> Array:
-    """Return theta with a finite score for forbidden parts, so low that no output with one of them can be the best.
-
-    For algorithms that add and subtract. At a temperature such parts still have a probability of 0, rounded.
-    """
-    forbidden = np.isneginf(theta)
-    if not forbidden.any():
-        return theta
-    size = float(np.abs(np.where(forbidden, 0.0, theta)).sum())
-    return np.where(forbidden, -(2.0 * size + 1.0 + 1000.0 * temperature), theta)

@@ -158,11 +158,11 @@ class Graph(OutputSpace):
         first = np.concatenate([[0], np.cumsum(counts)[:-1]])
         for rank in range(int(counts[wanted].max(initial=0))):
             examples = np.flatnonzero(wanted & (counts > rank))
-            space, (slots, _) = self.take(examples), take_slots(self.offsets, examples)
+            space, slots = self.take(examples), np.arange(self.offsets[-1])[take_slots(self.offsets, examples)[0]]
             part = np.empty(space.n_parts)
             gather(theta, examples, *self.fields, part, *space.fields)
             turning = np.repeat(places[first[examples] + rank], np.diff(space.offsets))
-            before, at = np.less(slots, turning)[:, None], np.equal(slots, turning)[:, None]
+            before, at = (slots < turning)[:, None], (slots == turning)[:, None]
             forbidden = (before & annotated[slots, None] & ~allowed[slots]) | (at & allowed[slots])
             space.nodes(part)[forbidden] = -np.inf
             yield examples, space, part

@@ -120,6 +120,17 @@ class BoundMultilabel(BoundTask):
         self.names, self.cost, self.features, self.shape, self.indicators = names, cost, features, shape, indicators
         self._structures = Structures([shape.graph(names.count)], 2)
 
+    def check(self) -> None:
+        """Refuse features that do not fit the labels: the kernels trust them."""
+        k = self.names.count
+        if (
+            self.features.pattern.shape != (2, 2)
+            or self.features.columns.size != 2 * k
+            or self.features.n_tables != self.shape.graph(k).n_tables
+            or self.features.n_table_features
+        ):
+            raise ValueError("The features do not fit the labels.")
+
     def inputs(self, X: Any) -> Rows:
         """Check a table of finite numbers."""
         finite_rows(X)
