@@ -11,7 +11,7 @@ import numpy as np
 
 from maximand.costs import Cost
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Support
+from maximand.support import Array, Guarantee, Support
 
 
 class Over(Enum):
@@ -83,6 +83,8 @@ class Soft:
         if self.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
         support = self._maximum(space, theta, target)
+        if support.guarantee is Guarantee.UNDER and self.over is Over.ALL and target.full:
+            support = _at_least_annotated(space, theta, target, support)
         return Support(support.value + constant, support.mean, support.guarantee)
 
     def _maximum(self, space: OutputSpace, theta: Array, target: Target) -> Support:
@@ -100,6 +102,14 @@ class Soft:
             case Over.OTHER, False:
                 return space.argmax_other(theta, target.annotation)
         return space.marginals_other(theta, target.annotation, self.temperature)
+
+
+def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found: Support) -> Support:
+    """Take the annotated output where an approximate oracle found a worse one: its slack would be negative."""
+    known = space.dot(theta, target.psi)
+    better = (known > found.value).astype(float)
+    mean = space.scale(found.mean, 1.0 - better) + space.scale(target.psi, better)
+    return Support(np.maximum(known, found.value), mean, found.guarantee)
 
 
 @dataclass(frozen=True)

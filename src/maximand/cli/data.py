@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,13 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from maximand.formats import read_conll, read_conllu, read_letters, read_svmlight
-
-SUFFIXES = {
-    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".conll": "conll", ".bio": "conll",
-    ".iob": "conll", ".txt": "conll", ".tsv": "conll", ".conllu": "conllu", ".data": "letters",
-}  # fmt: skip
-FORMATS = ("conll", "conllu", "svmlight", "letters")
+from maximand.cli.kinds import FORMATS, NOTHING_KNOWN, Kind, Known, format_of
+from maximand.formats import (
+    Attribute,
+    FormatError,
+    Source,
+    read_arff,
+    read_conll,
+    read_conllu,
+    read_labels_xml,
+    read_letters,
+    read_mulan,
+    read_multilabel_svmlight,
+    read_svmlight,
+    write_labels_xml,
+)
 
 Tokens = list[tuple[str, ...]]
 
@@ -31,17 +40,9 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="column of the tags in CoNLL files (default: the last)",
     )
-
-
-def format_of(options: argparse.Namespace) -> str:
-    """Return the format of the data file, given or by its name."""
-    if options.format:
-        return str(options.format)
-    name = options.data.removesuffix(".gz")
-    for suffix, found in SUFFIXES.items():
-        if name.endswith(suffix):
-            return found
-    raise ValueError(f"{options.data}: its name does not tell the format; say --format {'|'.join(FORMATS)}.")
+    parser.add_argument(
+        "--labels", metavar="FILE", help="XML file that names the labels among the columns of Mulan's ARFF"
+    )
 
 
 @dataclass
@@ -49,7 +50,7 @@ class TaggedSentences:
     """Sentences of a file, read as they are asked for; `tags` grows meanwhile."""
 
     source: str
-    kind: str
+    format: str
     label_column: int = -1
     tags: list[list[str]] = field(default_factory=list)
 
@@ -60,7 +61,7 @@ class TaggedSentences:
 
     def pairs(self) -> Iterator[tuple[Tokens, list[str]]]:
         """Yield the tokens and the tags of each sentence."""
-        if self.kind == "conllu":
+        if self.format == "conllu":
             for tree in read_conllu(self.source):
                 yield [(token.form,) for token in tree.words], [sys.intern(token.upos) for token in tree.words]
             return
@@ -77,24 +78,89 @@ class TaggedSentences:
 
 @dataclass(frozen=True)
 class Examples:
-    """Inputs and outputs as an estimator takes them; `sequences` says whether there is a tag for each token."""
+    """Inputs and outputs as an estimator takes them.
 
+    Label sets are a matrix y of indicators with a column for each of `labels`. `columns` are those of X, where the file
+    describes them.
+    """
+
+    kind: Kind
     X: Any
     y: Any
-    sequences: bool
-    textual: bool
+    labels: tuple[Any, ...] = ()
+    columns: tuple[Attribute, ...] = ()
 
 
-def read_examples(options: argparse.Namespace) -> Examples:
+def read_examples(options: argparse.Namespace, known: Known = NOTHING_KNOWN) -> Examples:
     """Read the data file; text comes as a stream of sentences whose tags are known once it has been read."""
-    kind = format_of(options)
-    if kind in ("conll", "conllu"):
-        sentences = TaggedSentences(options.data, kind, options.label_column)
-        return Examples(sentences, sentences.tags, sequences=True, textual=True)
-    if kind == "letters":
-        words = list(read_letters(options.data))
-        X = [word.pixels.astype(float) for word in words]
-        return Examples(X, [list(word.letters) for word in words], sequences=True, textual=False)
-    rows = read_svmlight(options.data, n_features=getattr(options, "n_features", None))
-    y = rows.y.astype(np.int64) if np.array_equal(rows.y, np.rint(rows.y)) else rows.y
-    return Examples(rows.X, y, sequences=False, textual=False)
+    match format_of(options, known):
+        case "conll" | "conllu" as form:
+            sentences = TaggedSentences(options.data, form, options.label_column)
+            return Examples(Kind.TEXT, sentences, sentences.tags)
+        case "letters":
+            words = list(read_letters(options.data))
+            X = [word.pixels.astype(float) for word in words]
+            return Examples(Kind.SEQUENCES, X, [list(word.letters) for word in words])
+        case "mulan":
+            table = read_mulan(options.data, _names_of_labels(options, known))
+            _check_columns(options, known, table.features)
+            y = np.asarray(table.Y if isinstance(table.Y, np.ndarray) else table.Y.toarray())
+            return Examples(Kind.SETS, table.X, y, table.labels, table.features)
+        case "svmlight-multilabel":
+            sets = read_multilabel_svmlight(options.data, n_features=known.n_features)
+            labels = sorted(set().union(*sets.labels))
+            place = {label: column for column, label in enumerate(labels)}
+            y = np.zeros((len(sets.labels), len(labels)), dtype=np.int8)
+            for row, present in enumerate(sets.labels):
+                y[row, [place[label] for label in present]] = 1
+            return Examples(Kind.SETS, sets.X, y, tuple(labels))
+    rows = _read_svmlight(options.data, known.n_features)
+    whole = np.array_equal(rows.y, np.rint(rows.y))
+    return Examples(Kind.ROWS, rows.X, rows.y.astype(np.int64) if whole else rows.y)
+
+
+def read_inputs(options: argparse.Namespace, known: Known) -> Any:
+    """Read the inputs alone: labels do not matter, and a table may lack them or have ? in their place."""
+    if format_of(options, known) != "mulan":
+        return read_examples(options, known).X
+    labels = read_labels_xml(options.labels) if options.labels else known.labels
+    table = read_arff(options.data)
+    kept = [place for place, column in enumerate(table.attributes) if column.name not in labels]
+    _check_columns(options, known, tuple(table.attributes[place] for place in kept))
+    return table.data[:, kept]
+
+
+def _read_svmlight(source: str, n_features: int | None) -> Any:
+    try:
+        return read_svmlight(source, n_features=n_features)
+    except FormatError as error:
+        problem = error.problem.replace("use read_multilabel_svmlight", "say --format svmlight-multilabel")
+        raise FormatError(error.name, error.line, problem) from None
+
+
+class _LabelsOfModel(io.StringIO):
+    name = "the model"
+
+
+def _names_of_labels(options: argparse.Namespace, known: Known) -> Source:
+    """Return the XML file that names the labels, or one made of those that the model knows."""
+    if options.labels:
+        return str(options.labels)
+    if not known.labels:
+        raise ValueError(f"{options.data}: which of its columns are labels? Say --labels with the XML file beside it.")
+    file = _LabelsOfModel()
+    write_labels_xml(known.labels, file)
+    file.seek(0)
+    return file
+
+
+def _check_columns(options: argparse.Namespace, known: Known, columns: tuple[Attribute, ...]) -> None:
+    """Refuse a table whose columns are not those of training, in their order."""
+    names = [column.name for column in columns]
+    if known.columns and len(names) != len(known.columns):
+        raise ValueError(
+            f"{options.data} has {len(names)} columns that are no labels; training had {len(known.columns)}."
+        )
+    for place, (name, wanted) in enumerate(zip(names, known.columns, strict=False), start=1):
+        if name != wanted:
+            raise ValueError(f"{options.data}: column {place} is {name!r} where training had {wanted!r}; put it there.")

@@ -12,11 +12,13 @@ import numpy as np
 
 from maximand.batch import LANES_OF_LARGE_MODELS, Batch
 from maximand.cli.data import Examples
+from maximand.cli.fit import shape_of
+from maximand.cli.kinds import Kind
 from maximand.engine import Threads
 from maximand.losses import named
 from maximand.objective import Objective
 from maximand.solvers import LBFGS
-from maximand.tasks import MulticlassTask, Ragged, TaggingTask
+from maximand.tasks import MulticlassTask, MultilabelTask, Ragged, TaggingTask
 
 SAMPLE = 1000  # examples that the time of a pass is measured on
 PASSES = 170  # passes over the data that a fit takes, about
@@ -31,27 +33,28 @@ def peak_bytes() -> int:
 
 
 def matrix_bytes(matrix: Any) -> int:
-    """Return the memory of a CSR matrix."""
+    """Return the memory of a dense or CSR matrix."""
+    if isinstance(matrix, np.ndarray):
+        return matrix.nbytes
     return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
 
 def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, held: int) -> dict[str, Any]:
     """Say how much memory and time a fit takes: what reading held, and the vectors of the solver; a timed sample."""
-    loss = named(options.loss or ("crf" if examples.sequences else "hinge"))
+    loss = named(options.loss or ("crf" if examples.kind.tagged else "hinge"))
     matrix = rows.matrix if isinstance(rows, Ragged) else rows
-    task: Any = TaggingTask() if examples.sequences else MulticlassTask()
-    bound, inputs, annotation = task.bind(rows, examples.y)
+    bound, inputs, annotation = _task(options, examples).bind(rows, examples.y)
+    space = bound.space(rows, inputs)
     n_weights, n_spread = bound.features.n_weights, bound.features.n_spread
     training = 8 * VECTORS * n_weights + 8 * (LANES_OF_LARGE_MODELS + 1) * n_spread
     if loss.penalty.smooth:
         training += 2 * 4 * LBFGS().memory * n_weights
-    elif examples.sequences:
+    elif examples.kind.tagged:
         training += int(PLANES * matrix_bytes(matrix))
     else:
-        training += 4 * 8 * annotation.codes.size * bound.names.count  # costs, means and what they are made from
+        training += 4 * 8 * space.n_parts  # costs, means and what they are made from
     n = len(inputs.offsets) - 1
     sample = slice(0, min(SAMPLE, n))
-    space = bound.space(rows, inputs)
     batch = Batch(inputs, space, annotation, bound.cost, np.ones(n)).take(sample)
     objective = Objective.of(batch, bound.features, loss, 1.0, Threads(options.threads))
     objective.penalty(np.zeros(n_weights))  # compiles
@@ -62,3 +65,9 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
         "loss": loss.name, "weights": n_weights, "peak bytes": int(held + training),
         "peak over input": (held + training) / matrix_bytes(matrix), "seconds": seconds * PASSES,
     }  # fmt: skip
+
+
+def _task(options: argparse.Namespace, examples: Examples) -> Any:
+    if examples.kind is Kind.SETS:
+        return MultilabelTask(shape_of(options, examples.kind), classes=examples.labels)
+    return TaggingTask() if examples.kind.tagged else MulticlassTask()

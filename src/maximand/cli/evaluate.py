@@ -8,9 +8,13 @@ from typing import Any
 from rich.console import Console
 from sklearn.metrics import precision_recall_fscore_support
 
-from maximand.cli.data import add_data_options, read_examples
+from maximand.cli.data import Examples, add_data_options, read_examples
+from maximand.cli.kinds import Kind, load_model
+from maximand.cli.label_sets import indicators, scores_of_labels, scores_of_sets, side_by_side
 from maximand.cli.output import add_common_options, pairs, show, table
-from maximand.models import load, predictor_of
+from maximand.models import predictor_of
+
+Scored = tuple[dict[str, Any], dict[str, dict[str, Any]]]  # of all examples, and of each label
 
 
 def add_to(commands: Any) -> None:
@@ -24,28 +28,14 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print accuracy, precision, recall and F1 of each label, and of chunks where tags are BIO."""
-    model = load(options.model)
-    options.n_features = getattr(predictor_of(model), "n_features_in_", None)
-    examples = read_examples(options)
-    predicted, true = model.predict(examples.X), examples.y
-    values: dict[str, Any] = {"examples": len(true)}
-    if examples.sequences:
-        sentences = [[str(tag) for tag in tags] for tags in predicted], [[str(tag) for tag in tags] for tags in true]
-        guesses, right = ([tag for tags in side for tag in tags] for side in sentences)
-        values["tokens"] = len(right)
-        values["whole sequences right"] = sum(a == b for a, b in zip(*sentences, strict=True)) / max(len(true), 1)
+    """Print accuracy, precision, recall and F1 of each label, and of chunks where tags are BIO; for sets their own."""
+    model, known = load_model(options.model)
+    examples = read_examples(options, known)
+    predicted = model.predict(examples.X)
+    if examples.kind is Kind.SETS:
+        values, by_label = _scores_of_sets(predictor_of(model).classes_, predicted, examples)
     else:
-        guesses, right = [str(label) for label in predicted], [str(label) for label in true]
-    values["accuracy"] = sum(a == b for a, b in zip(guesses, right, strict=True)) / max(len(right), 1)
-    if examples.sequences and any(tag.startswith(("B-", "I-")) for tag in right):
-        values |= chunk_scores(sentences[1], sentences[0])
-    labels = sorted(set(right) | set(guesses))
-    scores = precision_recall_fscore_support(right, guesses, labels=labels, zero_division=0.0)
-    by_label = {
-        label: {"precision": float(p), "recall": float(r), "f1": float(f), "count": int(n)}
-        for label, p, r, f, n in zip(labels, *scores, strict=True)
-    }
+        values, by_label = _scores(predicted, examples)
 
     def people(console: Console) -> None:
         console.print(pairs({name: f"{v:.4f}" if isinstance(v, float) else v for name, v in values.items()}))
@@ -55,6 +45,34 @@ def run(options: argparse.Namespace) -> int:
 
     show(options, values | {"labels": by_label}, people)
     return 0
+
+
+def _scores_of_sets(classes: Any, predicted: Any, examples: Examples) -> Scored:
+    known, given = ([str(label) for label in labels] for labels in (classes.tolist(), examples.labels))
+    labels, guesses, truth = side_by_side(indicators(predicted, classes), known, examples.y, given)
+    values = {"examples": len(truth), **scores_of_sets(guesses, truth)}
+    return values, dict(zip(labels, scores_of_labels(guesses, truth), strict=True))
+
+
+def _scores(predicted: Any, examples: Examples) -> Scored:
+    true = examples.y
+    values: dict[str, Any] = {"examples": len(true)}
+    if examples.kind.tagged:
+        sentences = [[str(tag) for tag in tags] for tags in predicted], [[str(tag) for tag in tags] for tags in true]
+        guesses, right = ([tag for tags in side for tag in tags] for side in sentences)
+        values["tokens"] = len(right)
+        values["whole sequences right"] = sum(a == b for a, b in zip(*sentences, strict=True)) / max(len(true), 1)
+    else:
+        guesses, right = [str(label) for label in predicted], [str(label) for label in true]
+    values["accuracy"] = sum(a == b for a, b in zip(guesses, right, strict=True)) / max(len(right), 1)
+    if examples.kind.tagged and any(tag.startswith(("B-", "I-")) for tag in right):
+        values |= chunk_scores(sentences[1], sentences[0])
+    labels = sorted(set(right) | set(guesses))
+    scores = precision_recall_fscore_support(right, guesses, labels=labels, zero_division=0.0)
+    return values, {
+        label: {"precision": float(p), "recall": float(r), "f1": float(f), "count": int(n)}
+        for label, p, r, f, n in zip(labels, *scores, strict=True)
+    }
 
 
 def chunks(tags: list[str]) -> set[tuple[int, int, str]]:

@@ -7,19 +7,28 @@ import sys
 import warnings
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from maximand.callbacks import Checkpoint, Progress
-from maximand.cli.data import add_data_options, read_examples
+from maximand.cli.data import Examples, add_data_options, read_examples
+from maximand.cli.kinds import Kind, first_step
 from maximand.cli.output import add_common_options, pairs, show
-from maximand.estimators import MulticlassClassifier, SequenceTagger
+from maximand.estimators import MulticlassClassifier, MultilabelClassifier, SequenceTagger
+from maximand.estimators.multilabel import SHAPES
 from maximand.estimators.tagger import SCHEMES
+from maximand.inference import BeliefPropagation, Exhaustive, GraphCut, Greedy, LinearProgram, Tree
 from maximand.losses import LOSSES
 from maximand.models import predictor_of, save, summary
-from maximand.tasks import WindowVectorizer
+from maximand.tasks import Independent, Pairwise, WindowVectorizer
+
+INFERENCES = {
+    "exhaustive": Exhaustive(), "tree": Tree(), "greedy": Greedy(), "belief-propagation": BeliefPropagation(),
+    "graph-cut": GraphCut(), "linear-program": LinearProgram(),
+}  # fmt: skip
 
 
 def add_to(commands: Any) -> None:
@@ -40,7 +49,7 @@ def add_to(commands: Any) -> None:
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose the model."""
-    parser.add_argument("--loss", choices=tuple(LOSSES), help="default: crf for sequences, hinge for rows")
+    parser.add_argument("--loss", choices=tuple(LOSSES), help="default: crf for sequences, hinge for tables")
     parser.add_argument("--regularization", type=float, default=1e-3)
     parser.add_argument("--tolerance", type=float, help="of the gap, as a share of the objective")
     parser.add_argument("--max-iterations", type=int, default=1000)
@@ -50,25 +59,57 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--window", type=int, default=2, help="neighbours to either side whose columns are features")
     parser.add_argument("--affixes", type=int, default=0, help="longest prefix and suffix of words as features")
     parser.add_argument("--scale", action="store_true", help="scale the columns of tables to [-1, 1]")
+    parser.add_argument(
+        "--structure",
+        choices=tuple(SHAPES),
+        default="independent",
+        help="of label sets: labels decided one by one, or with a weight for each pair (default: independent)",
+    )
+    parser.add_argument(
+        "--inference",
+        choices=tuple(INFERENCES),
+        help="how to find the best set with pairwise weights; default: an exact way for few labels, else graph-cut",
+    )
 
 
-def estimator(options: argparse.Namespace, sequences: bool, textual: bool) -> Any:
+def estimator(options: argparse.Namespace, examples: Examples) -> Any:
     """Return the estimator that the options ask for, to be fitted."""
     settings = {
         "regularization": options.regularization, "tolerance": options.tolerance, "n_threads": options.threads,
         "max_iterations": options.max_iterations, "max_seconds": options.max_seconds,
     }  # fmt: skip
-    if not sequences:
-        classifier = MulticlassClassifier(loss=options.loss or "hinge", **settings)
-        return make_pipeline(MaxAbsScaler(), classifier) if options.scale else classifier
-    tagger = SequenceTagger(loss=options.loss or "crf", scheme=options.scheme, **settings)
-    return make_pipeline(WindowVectorizer(options.window, options.affixes), tagger) if textual else tagger
+    shape = shape_of(options, examples.kind)
+    if examples.kind.tagged:
+        tagger = SequenceTagger(loss=options.loss or "crf", scheme=options.scheme, **settings)
+        textual = examples.kind is Kind.TEXT
+        return make_pipeline(WindowVectorizer(options.window, options.affixes), tagger) if textual else tagger
+    settings["loss"] = options.loss or "hinge"
+    classifier = (
+        MultilabelClassifier(structure=shape, classes=examples.labels, **settings)
+        if examples.kind is Kind.SETS
+        else MulticlassClassifier(**settings)
+    )
+    return make_pipeline(MaxAbsScaler(), classifier) if options.scale else classifier
+
+
+def shape_of(options: argparse.Namespace, kind: Kind) -> Independent | Pairwise:
+    """Return the structure of label sets; it is refused for other data, and an inference without pairs too."""
+    if options.inference and options.structure != "pairwise":
+        raise ValueError("--inference is how to find labels that are weighed together; add --structure pairwise.")
+    if options.structure == "independent":
+        return Independent()
+    if kind is not Kind.SETS:
+        raise ValueError(
+            f"--structure pairwise is for label sets and the data are {kind.value}; leave it out, or say --format "
+            "svmlight-multilabel."
+        )
+    return Pairwise(INFERENCES[options.inference] if options.inference else None)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, train, save and say how it went."""
     examples = read_examples(options)
-    model = estimator(options, examples.sequences, examples.textual)
+    model = estimator(options, examples)
     predictor = predictor_of(model)
     callbacks: list[Any] = []
     if sys.stdout.isatty() and not (options.quiet or options.json):
@@ -79,8 +120,10 @@ def run(options: argparse.Namespace) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says how the run ended
         model.fit(examples.X, examples.y)
+    if examples.columns:  # as if they had come in a data frame
+        first_step(model).feature_names_in_ = np.array([column.name for column in examples.columns])
     save(model, options.output)
-    seen = summary(predictor)
+    seen = summary(predictor) | {"guarantee": predictor.meaning_}
 
     def people(console: Console) -> None:
         gap = (
@@ -94,7 +137,8 @@ def run(options: argparse.Namespace) -> int:
                     "model": options.output, "labels": seen["n_classes"], "weights": seen["n_weights"],
                     "objective": f"{seen['objective']:.6g}",
                     "gap": gap + (", certified" if seen["gap_is_certificate"] else ""),
-                    "iterations": seen["iterations"], "seconds": f"{seen['seconds']:.1f}",
+                    "guarantee": seen["guarantee"], "iterations": seen["iterations"],
+                    "seconds": f"{seen['seconds']:.1f}",
                     "ended because": seen["stop_reason"],
                 }
             )

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from maximand.cli.kinds import first_step
 from maximand.cli.output import add_common_options, pairs, show, table
-from maximand.estimators import SequenceTagger
+from maximand.features import ChainFeatures, GraphFeatures
 from maximand.files.container import read, read_header
 from maximand.models import load, predictor_of
 
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         shown["classes"] = names + (f", ... ({len(values['classes'])})" if len(values["classes"]) > 20 else "")
         console.print(pairs(shown))
         console.print("\n[bold]parameters")
-        console.print(pairs(changed))
+        console.print(pairs({name: value for name, value in changed.items() if name != "classes"}))  # they are above
         rows = [[row["weight"], row["label"], f"{row['value']:+.4f}"] for row in largest]
         console.print(table("Largest weights", ["weight", "label", "value"], rows, n_text=2))
 
@@ -57,31 +58,42 @@ def largest_weights(model: Any, count: int) -> list[dict[str, Any]]:
     predictor = predictor_of(model)
     features, weights = predictor.task_.features, predictor.weights_
     labels = [str(label) for label in predictor.classes_.tolist()]
-    emission = features.emission if isinstance(predictor, SequenceTagger) else features
-    names = feature_names(model, emission.n_features)
+    single = getattr(features, "emission", getattr(features, "node", features))  # the weights of single labels
+    names = feature_names(model, single.n_features)
     order = np.argsort(-np.abs(weights), kind="stable")[:count].tolist()
-    if emission.every_pair:
-        owner, label = np.divmod(np.arange(emission.n_pairs), emission.n_labels)
+    if single.every_pair:
+        owner, label = np.divmod(np.arange(single.n_pairs), single.n_labels)
     else:
-        listed = np.repeat(np.arange(emission.n_features), np.diff(emission.starts))
-        owner, label = listed[emission.places], emission.labels[emission.places]
+        listed = np.repeat(np.arange(single.n_features), np.diff(single.starts))
+        owner, label = listed[single.places], single.labels[single.places]
     rows = []
     for place in order:
-        if place < emission.n_pairs:
+        if place < single.n_pairs:
             weight, named = names(int(owner[place])), labels[int(label[place])]
-        elif place < emission.n_weights:
-            weight, named = "bias", labels[place - emission.n_pairs]
+        elif place < single.n_weights:
+            weight, named = "bias", labels[place - single.n_pairs]
+        elif isinstance(features, ChainFeatures):
+            weight, named = _of_chain(features, labels, place - single.n_weights)
         else:
-            weight, named = _of_chain(features, labels, place)
+            weight, named = _of_tables(features, labels, place - single.n_weights)
         rows.append({"weight": weight, "label": named, "value": float(weights[place])})
     return rows
 
 
-def _of_chain(features: Any, labels: list[str], place: int) -> tuple[str, str]:
+def _of_tables(features: GraphFeatures, labels: list[str], at: int) -> tuple[str, str]:
+    """Name a weight of two labels: of a set that has both, or of the labels at the ends of edges."""
+    table, column = divmod(at, features.n_columns)
+    if features.columns.size:  # label sets: a table for each pair
+        first, second = (int(side[table]) for side in np.triu_indices(len(labels), 1))
+        return "both", f"{labels[first]} & {labels[second]}"
+    ends = [f"{labels[a]} & {labels[b]}" for a, b in np.argwhere(features.pattern == column)]
+    return f"edge {table}", ", ".join(ends[:3]) + (", ..." if len(ends) > 3 else "")
+
+
+def _of_chain(features: ChainFeatures, labels: list[str], at: int) -> tuple[str, str]:
     """Name a weight of a transition, of the start or of the end."""
     k = len(labels)
     n_moves = k * k if features.pairs is None else features.pairs.size
-    at = place - features.emission.n_weights
     if at < n_moves:
         before, after = divmod(int(at if features.pairs is None else features.pairs[at]), k)
         return f"{labels[before]} →", labels[after]
@@ -91,8 +103,7 @@ def _of_chain(features: Any, labels: list[str], place: int) -> tuple[str, str]:
 
 def feature_names(model: Any, n_features: int) -> Any:
     """Return a function from the number of a feature to its name, where names are known."""
-    first = model[0] if hasattr(model, "steps") else model
-    predictor = predictor_of(model)
+    first, predictor = first_step(model), predictor_of(model)
     names: Any = getattr(first, "feature_names_in_", None)
     if hasattr(first, "vocabulary_"):
         names = list(first.vocabulary_)

@@ -8,11 +8,18 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from maximand.cli.data import add_data_options, format_of, read_examples
+import numpy as np
+
+from maximand.cli.data import add_data_options, read_inputs
+from maximand.cli.kinds import Kind, format_of, load_model
+from maximand.cli.label_sets import indicators
 from maximand.cli.output import add_common_options, opened
-from maximand.estimators import SequenceTagger
+from maximand.estimators import MultilabelClassifier, SequenceTagger
+from maximand.estimators.predictor import temperature_of
 from maximand.formats import read_conll
-from maximand.models import load, predictor_of
+from maximand.losses import named
+from maximand.models import predictor_of
+from maximand.support import Bools
 
 BATCH = 2000  # sentences that are held at a time
 
@@ -30,32 +37,46 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the columns of the data with the predicted tag after them; for tables one label in each line."""
-    model = load(options.model)
+    """Write the columns of the data with the predicted tag after them; for tables a label or a set in each line."""
+    model, known = load_model(options.model)
     predictor = predictor_of(model)
-    kind = format_of(options)
+    if options.proba and not temperature_of(predictor.loss):
+        raise ValueError(f"The loss {named(predictor.loss).name} models no probabilities; fit with --loss crf.")
     with opened(options.output) as file:
-        if kind == "conll":
+        if format_of(options, known) == "conll":
             width = None if options.label_column == -1 else options.label_column
             for sentences in _batches(options.data):
                 for sentence, tags, chances in _tagged(model, [list(s.rows) for s in sentences], width, options.proba):
                     _write_sentence(file, sentence, tags, chances, options.json)
             return 0
-        options.n_features = getattr(predictor, "n_features_in_", None)
-        examples = read_examples(options)
-        X = list(examples.X) if examples.textual else examples.X
+        X = read_inputs(options, known)
+        X = list(X) if known.kind is Kind.TEXT else X
         answers = model.predict(X)
         chances = model.predict_proba(X) if options.proba else [None] * len(answers)
         if isinstance(predictor, SequenceTagger):
             for tokens, tags, chance in zip(X, answers, chances, strict=True):
-                shown = tokens if examples.textual else [()] * len(tags)
+                shown = tokens if known.kind is Kind.TEXT else [()] * len(tags)
                 _write_sentence(file, shown, tags, _of_tags(predictor, tags, chance), options.json)
+        elif isinstance(predictor, MultilabelClassifier):
+            for present, chance in zip(indicators(answers, predictor.classes_), chances, strict=True):
+                print(_line_of_set(predictor.classes_, present, chance, options.json), file=file)
         else:
             for label, chance in zip(answers.tolist(), chances, strict=True):
                 words = [label] if chance is None else [label, round(float(chance.max()), 6)]
                 print(json.dumps(words[0] if len(words) == 1 else words) if options.json else " ".join(map(str, words)),
                       file=file)  # fmt: skip
     return 0
+
+
+def _line_of_set(classes: np.ndarray, present: Bools, chance: Any, as_json: bool) -> str:
+    """Return the labels of a row and, behind a tab, their probabilities."""
+    labels = classes[present].tolist()
+    if chance is None:
+        return json.dumps(labels, ensure_ascii=False) if as_json else ",".join(map(str, labels))
+    chances = {str(label): round(float(p), 6) for label, p in zip(classes.tolist(), chance, strict=True)}
+    if as_json:
+        return json.dumps({"labels": labels, "probabilities": chances}, ensure_ascii=False)
+    return ",".join(map(str, labels)) + "\t" + ",".join(f"{label}={p:.6f}" for label, p in chances.items())
 
 
 def _batches(source: str) -> Iterator[list[Any]]:

@@ -16,7 +16,8 @@ from maximand.losses import Loss
 from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks.base import checked_weight
-from maximand.tasks.graphs import GraphTask, flat_labels
+from maximand.tasks.graphs import GraphTask, NodesAndEdges, flat_labels, listed
+from maximand.tasks.label_names import unknown
 
 
 class GraphLabeler(StructuredPredictor):
@@ -102,6 +103,7 @@ class GraphLabeler(StructuredPredictor):
             self.tables, self.associative, self.diagonals, self.directional, self.fit_intercept, self.cost,
             self.classes, self.inference,
         )  # fmt: skip
+        X = listed(X)
         bound, inputs, annotation = task.bind(X, Y)
         self.classes_ = bound.names.classes
         if self.class_weight is not None:
@@ -126,18 +128,19 @@ class GraphLabeler(StructuredPredictor):
     def _shaped(self, X: Any, answer: Any) -> list[Any]:
         """Answer, and give the answers for grids the shape of the grid."""
         check_is_fitted(self, "weights_")
-        X = list(X)
+        X = listed(X)
         if not X:
             return []
         return [
-            found.reshape(*x.shape[:2], *found.shape[1:]) if getattr(x, "ndim", 0) == 3 else found
+            found if isinstance(x, (NodesAndEdges, tuple)) else found.reshape(*np.shape(x)[:2], *found.shape[1:])
             for x, found in zip(X, answer(X), strict=True)
         ]
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return the share of annotated nodes whose label is right; sample_weight is per graph."""
-        X = list(X)
+        X = listed(X)
         predicted = self.predict(X)
+        weight = checked_weight(sample_weight, len(X))
         sizes = [np.asarray(labels).size for labels in predicted]
         true = flat_labels(Y, self.task_.task.graphs(X))
         guesses = [label for labels in predicted for label in np.ravel(labels).tolist()]
@@ -147,9 +150,11 @@ class GraphLabeler(StructuredPredictor):
                 for label, guess in zip(true, guesses, strict=True)
             ]
         )
-        known = np.array([label is not None for label in true], dtype=bool)
-        weight = np.repeat(np.ones(len(sizes)) if sample_weight is None else np.asarray(sample_weight, float), sizes)
-        return float(np.average(right[known], weights=weight[known]))
+        known = np.array([not unknown(label) for label in true], dtype=bool)
+        if not known.any():
+            raise ValueError("Y holds no label that is known; there is nothing to compare predictions with.")
+        weights = None if weight is None else np.repeat(weight, sizes)[known]
+        return float(np.average(right[known], weights=weights))
 
     @property
     def table_weights_(self) -> Array:

@@ -23,8 +23,8 @@ SHAPES = {"independent": Independent, "pairwise": Pairwise}
 class MultilabelClassifier(ClassifierMixin, TablePredictor):
     """Chooses a set of labels by a linear score for each label and, where asked for, a weight for each pair.
 
-    Y is an indicator matrix (row, label) with -1 or NaN where a label is not known; or a list of sets of labels of any
-    type, where a dict {label: True or False} says what is known of a row. predict returns what Y was: indicators, or
+    y is an indicator matrix (row, label) with -1 or NaN where a label is not known; or a list of sets of labels of any
+    type, where a dict {label: True or False} says what is known of a row. predict returns what y was: indicators, or
     sets. predict_proba, with loss="crf", returns the probability of each label.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
@@ -41,7 +41,7 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
     class_weight : dict, "balanced" or None
         Factors {0: ..., 1: ...} of the cost of a label that is wrongly there and of one that is missed; with cost=None.
     classes : array or None
-        Names of the columns of Y, or all labels.
+        Names of the columns of y, or all labels.
     pairs : "all" or "seen"
         Weights for every (feature, label) pair, or for pairs that occur together in (sparse) training data.
     decoder : Decoder or None
@@ -90,15 +90,15 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
         tags.target_tags.two_d_labels = True
         return tags
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
-        """Learn from a table X and label sets Y."""
-        if Y is None:
-            raise ValueError("MultilabelClassifier requires Y to be passed, but the target Y is None.")
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table X and label sets y."""
+        if y is None:
+            raise ValueError("MultilabelClassifier requires y to be passed, but the target y is None.")
         X = self._table(X, reset=True)
         self._check_parameters()
         shape = self._shape()
         task = MultilabelTask(shape, self.fit_intercept, self.cost, self.classes, self.pairs)
-        bound, inputs, annotation = task.bind(X, Y)
+        bound, inputs, annotation = task.bind(X, y)
         self.classes_ = bound.names.classes
         if self.class_weight is not None:
             if self.cost is not None:
@@ -108,11 +108,26 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
 
     def _shape(self) -> Independent | Pairwise:
-        if not isinstance(self.structure, str):
+        if isinstance(self.structure, (Independent, Pairwise)):
             return self.structure
         if self.structure not in SHAPES:
-            raise ValueError(f"There is no structure {self.structure!r}; choose one of {', '.join(SHAPES)}.")
+            raise ValueError(
+                f"There is no structure {self.structure!r}; choose one of {', '.join(SHAPES)}, or give Independent() "
+                "or Pairwise()."
+            )
         return SHAPES[self.structure]()
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose known labels are all right; rows without any are left out."""
+        predicted, true = self.task_.codes(self.predict(X)), self.task_.codes(y)
+        if len(true) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} rows but y has {len(true)}; each row needs its labels.")
+        weight = checked_weight(sample_weight, len(true))
+        known = (true >= 0).any(axis=1)
+        if not known.any():
+            raise ValueError("y holds no label that is known; there is nothing to compare predictions with.")
+        right = ((true == predicted) | (true < 0)).all(axis=1)
+        return float(np.average(right[known], weights=None if weight is None else weight[known]))
 
     @property
     def coef_(self) -> Array:

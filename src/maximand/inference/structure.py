@@ -31,15 +31,17 @@ class Structure:
         cls, n_states: Any, edges: Any, tables: Any = None, n_tables: int | None = None, where: str = "The graph"
     ) -> Structure:
         """Check and return a graph: states per node, pairs of nodes, the table of each pair and how many there are."""
-        states = _whole(n_states, f"{where}: the numbers of states")
-        pairs = _whole(edges, f"{where}: the edges").reshape(-1, 2) if np.size(edges) else np.zeros((0, 2), np.int64)
-        if states.ndim != 1 or states.size == 0:
+        states, given = _whole(n_states, f"{where}: the numbers of states"), _whole(edges, f"{where}: the edges")
+        if states.ndim != 1:
+            raise ValueError(f"{where}: the numbers of states have shape {states.shape}; give one for each node.")
+        if states.size == 0:
             raise ValueError(f"{where} has no nodes; drop it.")
         if (states < 1).any():
             v = int(np.argmax(states < 1))
             raise ValueError(f"{where}: node {v} has {states[v]} states; each node needs at least one.")
-        if np.size(edges) and (np.ndim(edges) != 2 or np.shape(edges)[1] != 2):
-            raise ValueError(f"{where}: the edges have shape {np.shape(edges)}; give pairs of nodes, (n_edges, 2).")
+        if given.size and (given.ndim != 2 or given.shape[1] != 2):
+            raise ValueError(f"{where}: the edges have shape {given.shape}; give pairs of nodes, (n_edges, 2).")
+        pairs = given.reshape(-1, 2)
         _check_pairs(pairs, states.size, where)
         used = np.arange(len(pairs)) if tables is None else _whole(tables, f"{where}: the tables")
         if used.shape != (len(pairs),) or (used < 0).any():
@@ -89,7 +91,10 @@ class Structure:
 
 
 def _whole(numbers: Any, what: str) -> Ints:
-    array = np.asarray(numbers)
+    try:
+        array = np.asarray(numbers)
+    except ValueError:
+        raise ValueError(f"{what} differ in length; give as many numbers in each row.") from None
     if array.dtype.kind not in "iu" and not (array.dtype.kind == "f" and (array == np.floor(array)).all()):
         raise ValueError(f"{what} must be whole numbers.")
     return array.astype(np.int64)
@@ -99,12 +104,13 @@ def _check_pairs(pairs: Ints, n_nodes: int, where: str) -> None:
     outside = ((pairs < 0) | (pairs >= n_nodes)).any(axis=1)
     if outside.any():
         e = int(np.argmax(outside))
-        raise ValueError(f"{where}: edge {e} joins {pairs[e].tolist()} but the nodes are 0 to {n_nodes - 1}.")
+        raise ValueError(f"{where}: edge {e} joins {pairs[e].tolist()} but the nodes are numbered 0 to {n_nodes - 1}.")
     loops = pairs[:, 0] == pairs[:, 1]
     if loops.any():
         e = int(np.argmax(loops))
         raise ValueError(
-            f"{where}: edge {e} joins node {pairs[e, 0]} with itself; add its scores to those of the node."
+            f"{where}: edge {e} joins node {pairs[e, 0]} with itself; drop it, and give its scores or features to the "
+            "node."
         )
     _, first, inverse = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[inverse.ravel()] != np.arange(len(pairs)))

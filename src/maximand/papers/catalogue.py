@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from maximand.papers import do2008
+from maximand.papers import do2008, finley2008
 from maximand.papers.outcome import Outcome
 from maximand.papers.study import Study
 
@@ -20,11 +20,27 @@ class Experiment:
     run: Callable[[Study], Outcome]
 
 
+FINLEY = "Finley, Joachims: Training structural SVMs when exact inference is intractable (ICML 2008)"
 EXPERIMENTS = {
     "do2008-table1": Experiment(
         "Do, Le, Teo, Chapelle, Smola: Tighter bounds for structured estimation (NIPS 2008)",
         "Table 1: multiclass classification with shuffled labels, convex bound against ramp loss",
         do2008.TABLE1_SCALES,
         do2008.table1,
+    ),
+    "finley2008-table1": Experiment(
+        FINLEY,
+        "Table 1: label sets by pairwise graphs, five separation oracles under five prediction inferences",
+        finley2008.TABLE1_SCALES,
+        finley2008.table1,
+    ),
+    "finley2008-random-mrfs": Experiment(
+        FINLEY,
+        "Figure: how many labellings of random graphs are better than the one found",
+        finley2008.RANDOM_MRFS_SCALES,
+        finley2008.random_mrfs,
+    ),
+    "finley2008-rho": Experiment(
+        FINLEY, "Figure: training with rho-approximate oracles", finley2008.RHO_SCALES, finley2008.rho
     ),
 }

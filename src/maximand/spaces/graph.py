@@ -162,9 +162,9 @@ class Graph(OutputSpace):
             part = np.empty(space.n_parts)
             gather(theta, examples, *self.fields, part, *space.fields)
             turning = np.repeat(places[first[examples] + rank], np.diff(space.offsets))
-            before, at = (slots < turning)[:, None], (slots == turning)[:, None]
-            forbidden = (before & annotated[slots, None] & ~allowed[slots]) | (at & allowed[slots])
-            space.nodes(part)[forbidden] = -np.inf
+            keeps = annotated[slots] & (slots < turning)
+            space.nodes(part)[keeps[:, None] & ~allowed[slots]] = -np.inf
+            space.nodes(part)[(slots == turning)[:, None] & allowed[slots]] = -np.inf
             yield examples, space, part
 
     def outputs(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any
 
@@ -35,6 +35,13 @@ class NodesAndEdges:
         return int(self.nodes.shape[0])
 
 
+@dataclass(frozen=True)
+class Grid(NodesAndEdges):
+    """A grid as a graph, with its height and width."""
+
+    sides: tuple[int, int] = (0, 0)
+
+
 def pattern(tables: str | Any, n_labels: int) -> Ints:
     """Return which weight each pair of labels has, -1 for none.
 
@@ -42,13 +49,7 @@ def pattern(tables: str | Any, n_labels: int) -> Ints:
     both ends have it. "potts": one weight, where both ends agree. "none": no weights. Or a matrix of such numbers.
     """
     if not isinstance(tables, str):
-        given = np.asarray(tables)
-        if given.shape != (n_labels, n_labels) or given.dtype.kind not in "iu" or (given < -1).any():
-            raise ValueError(
-                f"tables has shape {given.shape}; give a matrix ({n_labels}, {n_labels}) with the number of the weight "
-                "of each pair of labels, from 0, or -1 for none."
-            )
-        return given.astype(np.int64)
+        return _numbered(np.asarray(tables), n_labels)
     square = np.full((n_labels, n_labels), -1)
     match tables:
         case "full":
@@ -66,6 +67,21 @@ def pattern(tables: str | Any, n_labels: int) -> Ints:
         case _:
             raise ValueError(f"There are no tables {tables!r}; choose full, symmetric, diagonal, potts or none.")
     return square
+
+
+def _numbered(tables: np.ndarray, n_labels: int) -> Ints:
+    if tables.shape != (n_labels, n_labels):
+        raise ValueError(
+            f"tables has shape {tables.shape} and there are {n_labels} labels; give a matrix ({n_labels}, {n_labels}) "
+            "with the number of the weight of each pair of labels, or -1 for none."
+        )
+    if tables.dtype.kind not in "iu" or (tables < -1).any():
+        raise ValueError("tables holds something else than whole numbers from 0, or -1 for pairs without a weight.")
+    used = np.unique(tables[tables >= 0])
+    if used.size and used[-1] >= used.size:
+        skipped = int(np.argmax(used != np.arange(used.size)))
+        raise ValueError(f"tables skips the number {skipped}; number the weights 0, 1, ... without gaps.")
+    return tables.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -87,24 +103,30 @@ class GraphTask(Task):
 
     def bind(self, X: Any, Y: Any) -> tuple[BoundGraphs, GraphRows, Labels]:
         """Find the features and the labels."""
+        if not isinstance(self.inference, Inference | None):
+            raise ValueError(f"inference is {self.inference!r}; give None or an inference such as BeliefPropagation().")
         graphs = self.graphs(X)
         if not graphs:
-            raise ValueError("X holds no graphs.")
+            raise ValueError("X holds no graphs; give at least one.")
         tags = flat_labels(Y, graphs)
         names = LabelNames(ordered(named_labels(tags)) if self.classes is None else np.asarray(self.classes))
         if names.count < 2:
-            raise ValueError(f"The labels hold {names.count} class; labelling needs at least 2 classes.")
+            raise ValueError(
+                f"The labels hold {names.count} class; labelling needs at least 2 classes. Name the missing ones with "
+                "classes=."
+            )
         weights = pattern(self.tables, names.count)
         if self.associative and (weights[~np.eye(names.count, dtype=bool)] >= 0).any():
             raise ValueError(
                 "Associative tables have weights only where both ends agree; use tables='potts' or tables='diagonal'."
             )
-        used, featured = bool((weights >= 0).any()), graphs[0].edge_features is not None
+        used = bool((weights >= 0).any())
+        widths = [graph.edge_features.shape[1] for graph in graphs if graph.edge_features is not None]
         features = GraphFeatures(
-            PerLabel(_width(graphs[0].nodes), names.count, self.bias),
+            PerLabel(graphs[0].nodes.shape[1], names.count, self.bias),
             weights,
-            max(_n_types(graph) for graph in graphs) if used and not featured else 0,
-            _width(graphs[0].edge_features) if used and featured else 0,
+            max(_n_types(graph) for graph in graphs) if used and not widths else 0,
+            widths[0] if used and widths else 0,
             self.associative,
         )
         bound = BoundGraphs(names, self.cost or Hamming(), self, features)
@@ -112,39 +134,102 @@ class GraphTask(Task):
         return bound, inputs, bound.annotate(tags, inputs.offsets)
 
     def graphs(self, X: Any) -> list[NodesAndEdges]:
-        """Return the inputs as graphs."""
-        return [self._graph(x, i) for i, x in enumerate(X)]
+        """Return the inputs as graphs, whose parts are matrices and arrays."""
+        return [self._graph(x, f"X[{i}]") for i, x in enumerate(listed(X))]
 
-    def _graph(self, x: Any, i: int) -> NodesAndEdges:
-        if isinstance(x, NodesAndEdges):
-            return x
+    def _graph(self, x: Any, where: str) -> NodesAndEdges:
         if isinstance(x, tuple) and 2 <= len(x) <= 3:
-            return NodesAndEdges(*x)
-        grid = None if issparse(x) else np.asarray(x)
-        if grid is None or grid.dtype == object or grid.ndim != 3:
-            shape = getattr(x, "shape", type(x).__name__)
+            x = NodesAndEdges(*x)
+        if isinstance(x, NodesAndEdges):
+            return _in_arrays(x, where)
+        grid = None if issparse(x) or isinstance(x, tuple) else _array(x)
+        if grid is None or grid.dtype.kind not in "biuf" or grid.ndim != 3:
+            size = f" of {len(x)}" if isinstance(x, tuple) else f" of shape {x.shape}" if hasattr(x, "shape") else ""
             raise ValueError(
-                f"X[{i}] is {shape}; a graph is NodesAndEdges(nodes, edges), a tuple (nodes, edges), or an array "
-                "(height, width, feature)."
+                f"{where} is a {type(x).__name__}{size}; a graph is NodesAndEdges(nodes, edges), a tuple (nodes, "
+                "edges) or (nodes, edges, edge_features), or an array of numbers (height, width, feature)."
             )
         height, width, d = grid.shape
+        if min(height, width) < 1:
+            raise ValueError(f"{where} is a grid of {height} x {width}, without nodes; drop it.")
         shape = Structure.grid(height, width, diagonals=self.diagonals)
         types = shape.tables if self.directional else np.zeros_like(shape.tables)
-        return NodesAndEdges(grid.reshape(height * width, d), shape.edges, edge_types=types)
+        return Grid(grid.reshape(height * width, d), shape.edges, edge_types=types, sides=(height, width))
 
 
-def _width(matrix: Any) -> int:
-    return int(matrix.shape[1]) if hasattr(matrix, "shape") else np.asarray(matrix).shape[1]
+def listed(X: Any) -> list[Any]:
+    """Return the inputs as a list."""
+    if isinstance(X, NodesAndEdges) or not hasattr(X, "__iter__"):
+        raise ValueError(f"X is of type {type(X).__name__}; give a list of graphs.")
+    return list(X)
+
+
+def _array(values: Any) -> np.ndarray | None:
+    """Return an array; None where rows differ in length."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return None
+
+
+def _in_arrays(graph: NodesAndEdges, where: str) -> NodesAndEdges:
+    """Check what can be checked of a graph by itself, but for its edges."""
+    nodes, edges = _matrix(graph.nodes, f"{where}: its nodes", "node"), _array(graph.edges)
+    if edges is None:
+        raise ValueError(f"{where}: its edges differ in length; each is a pair of nodes.")
+    if issparse(graph.edges) or edges.ndim == 0:
+        raise ValueError(
+            f"{where}: its edges are of type {type(graph.edges).__name__}; give a list or array of pairs of nodes, [] "
+            "for none."
+        )
+    features, types = graph.edge_features, graph.edge_types
+    if features is not None and types is not None:
+        raise ValueError(
+            f"{where} has edge features and edge types; add the types to the features, as columns of 0 and 1."
+        )
+    if not edges.size and (features is None or not np.size(features)):
+        features = None
+    if features is not None:
+        features = _matrix(features, f"{where}: its edge features", "edge")
+        if features.shape[0] != len(edges):
+            raise ValueError(
+                f"{where} has {len(edges)} edges but edge features for {features.shape[0]}; give a row each."
+            )
+    if types is not None:
+        types = np.asarray(types)
+        if (
+            types.shape != (len(edges),)
+            or types.dtype.kind not in "iuf"
+            or not (types == np.abs(np.floor(types))).all()
+        ):
+            raise ValueError(f"{where}: give each of its {len(edges)} edges a type, a whole number from 0.")
+        types = types.astype(np.int64)
+    return replace(graph, nodes=nodes, edges=edges, edge_features=features, edge_types=types)
+
+
+def _matrix(block: Any, what: str, kind: str) -> Any:
+    """Return a matrix of numbers."""
+    matrix = block if issparse(block) else _array(block)
+    if matrix is not None and matrix.dtype.kind == "O":
+        try:
+            matrix = matrix.astype(np.float64)
+        except (TypeError, ValueError):
+            matrix = None
+    if matrix is None or matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{what} are not numbers; give a row of numbers for each {kind}.")
+    if matrix.ndim != 2:
+        raise ValueError(f"{what} have shape {matrix.shape}; give a matrix with a row for each {kind}.")
+    return matrix
 
 
 def _n_types(graph: NodesAndEdges) -> int:
     return 1 if graph.edge_types is None else int(np.max(graph.edge_types, initial=0)) + 1
 
 
-def _stacked(blocks: list[Any], what: str, width: int) -> Any:
+def _stacked(blocks: list[Any], width: int, what: str) -> Any:
     for i, block in enumerate(blocks):
-        if len(np.shape(block)) != 2 or np.shape(block)[1] != width:
-            raise ValueError(f"X[{i}]: its {what} have shape {np.shape(block)}; give a matrix with {width} columns.")
+        if block.shape[1] != width:
+            raise ValueError(f"X[{i}] has {block.shape[1]} {what} features but {width} are expected, as in training.")
     if any(issparse(block) for block in blocks):
         return csr_array(vstack([csr_array(block) for block in blocks], format="csr"), dtype=np.float64)
     return np.ascontiguousarray(np.vstack(blocks), dtype=np.float64)
@@ -155,11 +240,16 @@ def flat_labels(Y: Any, graphs: list[NodesAndEdges]) -> list[Any]:
     Y = list(Y)
     if len(Y) != len(graphs):
         raise ValueError(f"X has {len(graphs)} graphs but Y has {len(Y)}; each graph needs its labels.")
-    flat = []
+    flat: list[Any] = []
     for i, (y, graph) in enumerate(zip(Y, graphs, strict=True)):
-        labels = np.ravel(y).tolist() if isinstance(y, np.ndarray) else list(y)
+        if not hasattr(y, "__iter__") or (isinstance(y, np.ndarray) and not y.ndim):
+            raise ValueError(f"Y[{i}] is {y!r}; give a label for each of the {len(graph)} nodes (None where unknown).")
+        labels = y.ravel().tolist() if isinstance(y, np.ndarray) else list(y)
+        shape = np.shape(y) if isinstance(y, np.ndarray) else (len(labels),)
         if labels and isinstance(labels[0], (list, np.ndarray)):
-            labels = list(chain.from_iterable(labels))
+            shape, labels = (len(labels), len(labels[0])), list(chain.from_iterable(labels))
+        if len(shape) > 1 and isinstance(graph, Grid) and shape[:2] != graph.sides:
+            raise ValueError(f"Y[{i}] has shape {shape} but X[{i}] is a grid of shape {graph.sides}; is it transposed?")
         if len(labels) != len(graph):
             raise ValueError(
                 f"Y[{i}] has {len(labels)} labels but X[{i}] has {len(graph)} nodes; each node needs one (None where "
@@ -181,20 +271,44 @@ class BoundGraphs(BoundTask):
     def inputs(self, X: Any) -> GraphRows:
         """Check graphs and lay their nodes side by side, and the features of their edges."""
         graphs = self.task.graphs(X)
-        nodes = _stacked([graph.nodes for graph in graphs], "nodes", self.features.node.n_features)
+        nodes = _stacked([graph.nodes for graph in graphs], self.features.node.n_features, "node")
         offsets = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])])
         finite_rows(nodes, offsets, "node")
-        if not self.features.n_table_features:
-            return GraphRows(nodes, offsets)
         for i, graph in enumerate(graphs):
-            if graph.edge_features is None or np.shape(graph.edge_features)[0] != len(graph.edges):
-                raise ValueError(f"X[{i}] has {len(graph.edges)} edges; edge_features needs a row for each of them.")
-        edges = _stacked([graph.edge_features for graph in graphs], "edge features", self.features.n_table_features)
+            self._check_edges(graph, f"X[{i}]")
+        width = self.features.n_table_features
+        if not width:
+            return GraphRows(nodes, offsets)
+        none = np.zeros((0, width))
+        edges = _stacked(
+            [none if graph.edge_features is None else graph.edge_features for graph in graphs], width, "edge"
+        )
         edge_offsets = np.concatenate([[0], np.cumsum([len(graph.edges) for graph in graphs])])
         finite_rows(edges, edge_offsets, "edge")
         if self.features.associative and (edges.data if issparse(edges) else edges).min(initial=0.0) < 0:
-            raise ValueError("Associative tables need edge features that are not negative; shift them.")
+            edge = int(csr_array(edges < 0).nonzero()[0][0])
+            i = int(np.searchsorted(edge_offsets, edge, side="right")) - 1
+            raise ValueError(
+                f"X[{i}], edge {edge - edge_offsets[i]}, has a negative feature; associative tables need features that "
+                "are not negative: shift them."
+            )
         return GraphRows(nodes, offsets, Rows(edges, edge_offsets))
+
+    def _check_edges(self, graph: NodesAndEdges, where: str) -> None:
+        """Refuse a graph whose edges are not described as those in training were."""
+        if not self.features.n_columns:
+            return
+        if self.features.n_table_features and graph.edge_features is None and len(graph.edges):
+            raise ValueError(f"{where} has no edge features but graphs in training have; every edge needs them.")
+        if self.features.n_tables and graph.edge_features is not None:
+            raise ValueError(f"{where} has edge features but the model was trained without; leave them out.")
+        n_types = _n_types(graph)
+        if self.features.n_tables and n_types > self.features.n_tables:
+            edge = int(np.argmax(graph.edge_types))
+            raise ValueError(
+                f"{where}: edge {edge} is of type {n_types - 1} but training had types up to "
+                f"{self.features.n_tables - 1}; train with all types."
+            )
 
     def space(self, X: Any, inputs: Rows) -> Graph:
         """Return the labellings of these graphs."""
@@ -204,7 +318,7 @@ class BoundGraphs(BoundTask):
     def _structure(self, graph: NodesAndEdges, i: int) -> Structure:
         states, where = np.full(len(graph), self.names.count), f"X[{i}]"
         if not self.features.n_columns:  # edges without weights
-            return Structure.of(states, np.zeros((0, 2), dtype=np.int64))
+            return Structure.of(states, [], where=where)
         if self.features.n_table_features:
             return Structure.of(states, graph.edges, where=where)
         types = np.zeros(len(graph.edges), dtype=np.int64) if graph.edge_types is None else graph.edge_types

@@ -17,6 +17,7 @@ from maximand.support import Array, Ints
 from maximand.tasks.base import BoundTask, Task, checked_pairs, finite_rows
 from maximand.tasks.label_names import LabelNames, ordered
 
+NUMBER = (int, float, np.number, np.bool_)
 PRESENT_PAIR = np.array([[-1, -1], [-1, 0]])  # a weight where both labels are there
 
 
@@ -56,10 +57,10 @@ Shape = Independent | Pairwise
 
 @dataclass(frozen=True)
 class MultilabelTask(Task):
-    """Label sets. Y is an indicator matrix (row, label), -1 or NaN where unknown, or a list of collections of labels.
+    """Label sets. y is an indicator matrix (row, label), -1 or NaN where unknown, or a list of collections of labels.
 
     In a list, a dict {label: True or False} says what is known of a row; other labels are unknown. classes: the labels,
-    where they are not the columns of Y or not all occur. pairs: "all", or "seen" for weights of (feature, label)
+    where they are not the columns of y or not all occur. pairs: "all", or "seen" for weights of (feature, label)
     pairs that occur together in (sparse) training data only.
     """
 
@@ -71,20 +72,24 @@ class MultilabelTask(Task):
 
     def bind(self, X: Any, Y: Any) -> tuple[BoundMultilabel, Rows, Labels]:
         """Find the labels."""
-        indicators = is_matrix(Y)
+        if isinstance(self.shape, Pairwise) and not isinstance(self.shape.search, Inference | None):
+            raise ValueError(f"search is {self.shape.search!r}; give None or an inference such as GraphCut().")
+        Y = read(Y)
         if self.classes is not None:
             classes = np.asarray(self.classes)
-        elif indicators:
-            classes = np.arange(np.shape(Y)[1])
+        elif isinstance(Y, np.ndarray):
+            classes = np.arange(Y.shape[1])
         else:
             classes = ordered(label for row in Y for label in row)
         if classes.size == 0:
-            raise ValueError("There are no labels in Y; name them with classes=.")
+            raise ValueError("There are no labels in y; name them with classes=.")
         names, k = LabelNames(classes), classes.size
         columns = np.stack([np.full(k, -1), np.arange(k)], axis=1).ravel()
         n_tables = self.shape.graph(k).n_tables
         features = GraphFeatures(PerLabel(X.shape[1], k, self.bias), PRESENT_PAIR, n_tables, columns=columns)
-        bound = BoundMultilabel(names, self.cost or Hamming(normalized=True), features, self.shape, indicators)
+        bound = BoundMultilabel(
+            names, self.cost or Hamming(normalized=True), features, self.shape, isinstance(Y, np.ndarray)
+        )
         inputs = bound.inputs(X)
         annotation = bound.annotation(X, Y, inputs)
         if checked_pairs(self.pairs, "all", "seen") == "seen" and issparse(X):
@@ -94,20 +99,56 @@ class MultilabelTask(Task):
         return bound, inputs, annotation
 
 
-def is_matrix(Y: Any) -> bool:
-    """Whether Y is a matrix of indicators."""
-    if issparse(Y) or hasattr(Y, "__array__"):
-        return len(np.shape(Y)) == 2
+def read(Y: Any) -> np.ndarray | list[Any]:
+    """Return indicators as a matrix, and collections of labels as a list with one for each row.
+
+    Lists of equal length in which there is nothing but 1, 0, -1, NaN and None are indicators.
+    """
+    if issparse(Y):
+        return csr_array(Y).toarray()
+    array = np.asarray(Y) if hasattr(Y, "__array__") else None
+    if array is not None and array.ndim == 2:
+        return array
+    if not _several(Y) or (array is not None and (array.ndim != 1 or array.dtype != object)):
+        what = f"of type {type(Y).__name__}" if array is None else f"an array of shape {array.shape}"
+        raise ValueError(
+            f"y is {what}; give indicators (row, label) or a list of sets of labels. For one class in each row use "
+            "MulticlassClassifier()."
+        )
     rows = list(Y)
-    return bool(rows) and all(isinstance(row, (list, tuple)) and _numeric(row) for row in rows) and _even(rows)
+    lengths = {len(row) if isinstance(row, (list, tuple, np.ndarray)) and _indicators(row) else 0 for row in rows}
+    if len(lengths) == 1 and 0 not in lengths:
+        return np.asarray(rows)
+    for i, row in enumerate(rows):
+        _check_collection(row, i)
+    return rows
 
 
-def _numeric(row: Any) -> bool:
-    return len(row) > 0 and all(isinstance(value, (int, float, np.number)) and value in (-1, 0, 1) for value in row)
+def _several(values: Any) -> bool:
+    return hasattr(values, "__iter__") and not isinstance(values, str)
 
 
-def _even(rows: list[Any]) -> bool:
-    return len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
+def _indicators(values: Any) -> bool:
+    """Whether these are 1, 0 or signs that something is not known."""
+    return all(
+        value is None or (isinstance(value, NUMBER) and (value in (-1, 0, 1) or value != value)) for value in values
+    )
+
+
+def _check_collection(row: Any, i: int) -> None:
+    if not _several(row):
+        raise ValueError(
+            f"y[{i}] is {row!r}; give a collection of labels for each row, such as a set, or {{}} where nothing is "
+            "known. For one class in each row use MulticlassClassifier()."
+        )
+    labels = list(row)
+    try:
+        again = len(set(labels)) < len(labels)
+    except TypeError:
+        raise ValueError(f"y[{i}] is {row!r}; labels are strings, numbers or tuples.") from None
+    if again:
+        twice = next(label for label in labels if labels.count(label) > 1)
+        raise ValueError(f"y[{i}] names the label {twice!r} twice; give sets of labels, or a matrix of indicators.")
 
 
 class BoundMultilabel(BoundTask):
@@ -147,36 +188,45 @@ class BoundMultilabel(BoundTask):
 
     def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
         """Encode label sets."""
-        n, k = inputs.offsets.size - 1, self.names.count
-        codes = self._from_matrix(Y) if is_matrix(Y) else self._from_sets(Y)
+        n, k, codes = inputs.offsets.size - 1, self.names.count, self.codes(Y)
         if len(codes) != n:
-            raise ValueError(f"X has {n} rows but Y has {len(codes)}; each row needs its labels.")
+            raise ValueError(f"X has {n} rows but y has {len(codes)}; each row needs its labels.")
         return Labels(codes.ravel(), np.arange(n + 1) * k, 2)
 
-    def _from_matrix(self, Y: Any) -> Ints:
-        matrix = csr_array(Y).toarray() if issparse(Y) else np.asarray(Y)
+    def codes(self, Y: Any) -> Ints:
+        """Return the matrix (row, label): 1, 0, or -1 where not known."""
+        Y = read(Y)
+        return self._from_matrix(Y) if isinstance(Y, np.ndarray) else self._from_sets(Y)
+
+    def _from_matrix(self, matrix: np.ndarray) -> Ints:
         if matrix.dtype == object:
-            matrix = np.array([[np.nan if value is None else value for value in row] for row in matrix.tolist()], float)
+            matrix = np.array([[np.nan if value is None else value for value in row] for row in matrix.tolist()])
         if matrix.shape[1] != self.names.count:
-            raise ValueError(f"Y has {matrix.shape[1]} columns but there are {self.names.count} labels.")
+            raise ValueError(
+                f"y has {matrix.shape[1]} columns but there are {self.names.count} labels; each label needs a column."
+            )
+        if matrix.dtype.kind not in "biuf":
+            raise ValueError(f"y is a matrix of {matrix.dtype}; give indicators 1 and 0, or a list of sets of labels.")
         codes = np.where(np.isnan(matrix), -1, matrix) if matrix.dtype.kind == "f" else matrix.astype(np.int64)
         wrong = ~np.isin(codes, (-1, 0, 1))
         if wrong.any():
             i, l = np.argwhere(wrong)[0].tolist()
-            raise ValueError(f"Y[{i}, {l}] is {matrix[i, l]}; it must be 1 or 0, or -1 or NaN where not known.")
+            raise ValueError(f"y[{i}, {l}] is {matrix[i, l]}; it must be 1 or 0, or -1 or NaN where not known.")
         return codes.astype(np.int64)
 
-    def _from_sets(self, Y: Any) -> Ints:
-        rows = list(Y)
+    def _from_sets(self, rows: list[Any]) -> Ints:
         codes = np.zeros((len(rows), self.names.count), dtype=np.int64)
         for i, row in enumerate(rows):
-            if isinstance(row, str) or not hasattr(row, "__iter__"):
-                raise ValueError(f"Y[{i}] is {row!r}; give a collection of labels, such as a set, for each row.")
-            known = row.items() if isinstance(row, Mapping) else ((label, True) for label in row)
             if isinstance(row, Mapping):
                 codes[i] = -1
-            for label, there in known:
-                codes[i, self.names.code(label, f"Y[{i}]")] = int(bool(there))
+            for label in row:
+                there = row[label] if isinstance(row, Mapping) else True
+                if not _indicators([there]):
+                    raise ValueError(
+                        f"y[{i}][{label!r}] is {there!r}; it must be True, False, or None where not known."
+                    )
+                known = there is not None and there in (0, 1)
+                codes[i, self.names.code(label, f"y[{i}]")] = int(there) if known else -1
         return codes
 
     def outputs(self, space: OutputSpace, psi: Array) -> Any:
