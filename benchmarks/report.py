@@ -6,7 +6,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("maximand", "numpy", "scipy", "numba", "scikit-learn", "piqp", "python-crfsuite")
+PACKAGES = (
+    "maximand",
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "piqp",
+    "highspy",
+    "python-crfsuite",
+    "PyMaxflow",
+    "thinqpbo",
+)
 
 
 def versions():

@@ -162,9 +162,10 @@ class Graph(OutputSpace):
             part = np.empty(space.n_parts)
             gather(theta, examples, *self.fields, part, *space.fields)
             turning = np.repeat(places[first[examples] + rank], np.diff(space.offsets))
-            keeps = annotated[slots] & (slots < turning)
+            keeps = np.asarray(annotated[slots] & (slots < turning))
             space.nodes(part)[keeps[:, None] & ~allowed[slots]] = -np.inf
-            space.nodes(part)[(slots == turning)[:, None] & allowed[slots]] = -np.inf
+            turns = np.asarray(slots == turning)
+            space.nodes(part)[turns[:, None] & allowed[slots]] = -np.inf
             yield examples, space, part
 
     def outputs(self) -> Array:
