@@ -60,7 +60,21 @@ def a_good_model_is_chosen(lines):
     assert min(numbers(lines[1])) > 0.9
 
 
+def pairs_of_labels_help(lines):
+    apart, *together = (numbers(line)[0] for line in lines)
+    assert len(together) == 4
+    assert max(together) < apart
+    assert [("certificate" in line) for line in lines[1:]] == [True, True, False, False]
+
+
+def graphs_beat_pixels(lines):
+    pixels, graphs, partly = (numbers(line)[0] for line in lines[:3])
+    assert pixels < 0.85 < partly <= graphs
+
+
 EXPECTED = {
+    "label_sets": pairs_of_labels_help,
+    "graph_labels": graphs_beat_pixels,
     "noisy_labels": ramp_beats_hinge,
     "candidate_labels": candidates_suffice,
     "tagging_words": spans_are_found,

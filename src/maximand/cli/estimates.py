@@ -23,7 +23,9 @@ from maximand.tasks import MulticlassTask, MultilabelTask, Ragged, TaggingTask
 SAMPLE = 1000  # examples that the time of a pass is measured on
 PASSES = 170  # passes over the data that a fit takes, about
 VECTORS = 8  # of the length of the weights that a solver and its objective hold
-PLANES = 0.6  # planes of single examples, as a multiple of the input
+PLANES = 0.6  # planes of single sequences, as a multiple of the input
+PLANES_OF_SETS = 3  # planes of a row, with all of its parts
+SECONDS_OF_SETS = 2e-6  # for each stored value and label, that steps on the planes of label sets take in a fit
 
 
 def peak_bytes() -> int:
@@ -47,12 +49,16 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
     space = bound.space(rows, inputs)
     n_weights, n_spread = bound.features.n_weights, bound.features.n_spread
     training = 8 * VECTORS * n_weights + 8 * (LANES_OF_LARGE_MODELS + 1) * n_spread
+    steps = 0.0
     if loss.penalty.smooth:
         training += 2 * 4 * LBFGS().memory * n_weights
     elif examples.kind.tagged:
         training += int(PLANES * matrix_bytes(matrix))
     else:
         training += 4 * 8 * space.n_parts  # costs, means and what they are made from
+        if examples.kind is Kind.SETS:
+            training += (4 + 8) * PLANES_OF_SETS * space.n_parts
+            steps = SECONDS_OF_SETS * np.count_nonzero(matrix.data) * len(examples.labels)
     n = len(inputs.offsets) - 1
     sample = slice(0, min(SAMPLE, n))
     batch = Batch(inputs, space, annotation, bound.cost, np.ones(n)).take(sample)
@@ -63,7 +69,7 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
     seconds = (time.perf_counter() - began) * float(space.work.sum()) / float(space.work[sample].sum())
     return {
         "loss": loss.name, "weights": n_weights, "peak bytes": int(held + training),
-        "peak over input": (held + training) / matrix_bytes(matrix), "seconds": seconds * PASSES,
+        "peak over input": (held + training) / matrix_bytes(matrix), "seconds": seconds * PASSES + steps,
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from maximand.papers import do2008, finley2008
 from maximand.papers.outcome import Outcome
+from maximand.papers.snakes import SNAKES_SCALES, snakes
 from maximand.papers.study import Study
 
 
@@ -42,5 +43,11 @@ EXPERIMENTS = {
     ),
     "finley2008-rho": Experiment(
         FINLEY, "Figure: training with rho-approximate oracles", finley2008.RHO_SCALES, finley2008.rho
+    ),
+    "snakes": Experiment(
+        "The data of Nowozin, Rother, Bagon, Sharp, Yao, Kohli: Decision tree fields (ICCV 2011)",
+        "Snakes: labels of pixels by grids with directional tables, against independent pixels",
+        SNAKES_SCALES,
+        snakes,
     ),
 }

@@ -152,7 +152,7 @@ class Graph(OutputSpace):
         Nodes before it keep their allowed labels, it has one of the others, and those behind it are free.
         """
         allowed = annotation.allowed_nodes
-        annotated = (self.graphs.existing & ~allowed).any(axis=1)
+        annotated: Bools = np.any(self.graphs.existing & ~allowed, axis=1)
         places = np.flatnonzero(annotated)
         counts = np.bincount(self.slots[places], minlength=self.n_examples)
         first = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -162,7 +162,7 @@ class Graph(OutputSpace):
             part = np.empty(space.n_parts)
             gather(theta, examples, *self.fields, part, *space.fields)
             turning = np.repeat(places[first[examples] + rank], np.diff(space.offsets))
-            keeps = np.asarray(annotated[slots] & (slots < turning))
+            keeps = annotated[slots] & (slots < turning)
             space.nodes(part)[keeps[:, None] & ~allowed[slots]] = -np.inf
             turns = np.asarray(slots == turning)
             space.nodes(part)[turns[:, None] & allowed[slots]] = -np.inf
