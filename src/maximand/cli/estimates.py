@@ -58,7 +58,7 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
         training += 4 * 8 * space.n_parts  # costs, means and what they are made from
         if examples.kind is Kind.SETS:
             training += (4 + 8) * PLANES_OF_SETS * space.n_parts
-            steps = SECONDS_OF_SETS * np.count_nonzero(matrix.data) * len(examples.labels)
+            steps = SECONDS_OF_SETS * matrix.size * len(examples.labels)
     n = len(inputs.offsets) - 1
     sample = slice(0, min(SAMPLE, n))
     batch = Batch(inputs, space, annotation, bound.cost, np.ones(n)).take(sample)
@@ -74,6 +74,7 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
 
 
 def _task(options: argparse.Namespace, examples: Examples) -> Any:
+    shape = shape_of(options, examples.kind)
     if examples.kind is Kind.SETS:
-        return MultilabelTask(shape_of(options, examples.kind), classes=examples.labels)
+        return MultilabelTask(shape, classes=examples.labels)
     return TaggingTask() if examples.kind.tagged else MulticlassTask()

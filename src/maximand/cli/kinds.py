@@ -64,7 +64,7 @@ def load_model(path: str) -> tuple[Any, Known]:
         _kind_of(model),
         getattr(predictor, "n_features_in_", None),
         tuple(map(str, predictor.classes_.tolist())),
-        tuple(vars(first_step(model)).pop("feature_names_in_", ())),
+        tuple(map(str, vars(first_step(model)).pop("feature_names_in_", ()))),
     )
 
 

@@ -29,3 +29,8 @@ class TablePredictor(StructuredPredictor):
     def _answers(self, X: Any, answer: Callable[[slice, OutputSpace, Array], Any]) -> list[Any]:
         check_is_fitted(self, "weights_")
         return super()._answers(self._table(X, reset=False), answer)
+
+    def costs(self, X: Any, Y: Any) -> Array:
+        """Return the cost of the prediction for each row; labels that are not known cost nothing."""
+        check_is_fitted(self, "weights_")
+        return super().costs(self._table(X, reset=False), Y)

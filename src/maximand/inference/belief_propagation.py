@@ -9,7 +9,7 @@ import numpy as np
 
 from maximand.inference.base import Inference, labelled
 from maximand.inference.structure import FactorGraphs
-from maximand.numerics.messages import propagate
+from maximand.numerics.belief_propagation import propagate
 from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 
