@@ -31,7 +31,7 @@ class Enrolled:
 
     inference: Inference
     binary: bool = False
-    batch: int = 40
+    batch: int = 100
     exact_on_forests: bool = False
     exact: bool = False
 

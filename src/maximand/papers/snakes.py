@@ -24,7 +24,7 @@ MODELS = {
     "grid, tables by direction and the colours at both ends": "full",
 }
 SNAKES_SCALES = {
-    "quick": "40 simulated snakes for training, 40 for testing; regularisation 1e-3.",
+    "quick": "25 simulated snakes of six pixels for training, 25 for testing; regularisation 1e-3.",
     "standard": (
         "The 200 training and 100 test pictures; regularisation among 1e-2, 1e-3 and 1e-4 by one hold-out of a fifth."
     ),
@@ -99,7 +99,7 @@ def _fitted(model: str, X: list[Any], labels: list[Ints], regularization: float)
 def _data(file: str, seed: int) -> tuple[tuple[list[Array], list[Ints]], tuple[list[Array], list[Ints]]]:
     if not file:
         rng = np.random.default_rng(seed)
-        return simulate_snakes(40, rng), simulate_snakes(40, rng)
+        return simulate_snakes(25, rng, length=6), simulate_snakes(25, rng, length=6)
     with np.load(file, allow_pickle=False) as arrays:
         colours = np.unique(arrays["X_train"], axis=0)
         return _pictures(arrays, "train", colours), _pictures(arrays, "test", colours)

@@ -68,6 +68,13 @@ class Graph(OutputSpace):
 
     def encode(self, annotation: Labels) -> Array:
         """Count the parts of known labels; a pair counts when both of its labels are known."""
+        beyond = np.flatnonzero(annotation.codes >= self.graphs.states)
+        if beyond.size:
+            i = int(np.searchsorted(self.offsets, beyond[0], side="right")) - 1
+            raise ValueError(
+                f"Node {beyond[0] - int(self.offsets[i])} of graph {i} has label {annotation.codes[beyond[0]]}, but "
+                f"its {self.graphs.states[beyond[0]]} states are numbered from 0."
+            )
         if annotation.full.all():
             return labelled(self.graphs, np.zeros(self.n_parts), annotation.codes, Guarantee.EXACT).mean
         psi = np.zeros(self.n_parts)
@@ -104,11 +111,29 @@ class Graph(OutputSpace):
 
     def argmax(self, theta: Array) -> Support:
         """Ask the inference."""
+        self._check_scores(theta)
         return self.inference.argmax(self.graphs, theta)
 
     def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Ask the inference."""
+        self._check_scores(theta)
         return self.inference.marginals(self.graphs, theta, temperature)
+
+    def _check_scores(self, theta: Array) -> None:
+        """Refuse NaN and infinity, naming the graph: kernels would go astray, or round for ever."""
+        if theta.shape != (self.n_parts,):
+            raise ValueError(f"theta has shape {theta.shape}; the graphs have {self.n_parts} parts.")
+        if (theta < np.inf).all():  # false for NaN too
+            return
+        part = int(np.argmin(theta < np.inf))
+        first, second = self.fields
+        kind, start = ("node", first) if part < first[-1] else ("table", second)
+        i = int(np.searchsorted(start, part, side="right")) - 1
+        size = self.n_labels if kind == "node" else self.n_labels**2
+        raise ValueError(
+            f"The scores of {kind} {(part - int(start[i])) // size} of graph {i} hold {theta[part]}; they must be "
+            "finite, or -inf to forbid a part."
+        )
 
     def argmax_other(self, theta: Array, annotation: Labels) -> Support:
         """Best labelling that contradicts the annotation: where the best one of all does so, that is it."""

@@ -44,7 +44,7 @@ def random_mrfs(study: Study) -> Outcome:
     figure = Figure(
         "Superior labellings, each method's graphs in order",
         "graph",
-        "superior labellings (log)",
+        "superior labellings",
         curves,
         "0.5 stands for none: the labelling is optimal.",
     )
