@@ -329,7 +329,7 @@ def test_what_does_not_fit_together_is_refused(weather, rows, text, tmp_path, ca
         ([*sets, "--structure", "pairwise", "--inference", "greedy", "--loss", "crf"], "Greedy has no marginals; use"),
         (
             ["fit", str(rows), "-o", model, "--structure", "pairwise"],
-            "is for label sets and the data are rows with one",
+            "multilabel; these are rows with one",
         ),
         (["predict", model, arff, "--proba"], "The loss hinge models no probabilities; fit with --loss crf"),
         (["evaluate", model, str(text)], "conll holds sentences with a tag for each word, but rows with a set"),

@@ -116,6 +116,7 @@ def summary(model: Any) -> dict[str, Any]:
         "objective": model.objective_,
         "gap": model.gap_,
         "gap_is_certificate": model.gap_is_certificate_,
+        "guarantee": model.meaning_,
         "iterations": model.n_iter_,
         "oracle_calls": calls,
         "seconds": seconds,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from maximand.cli.kinds import FORMATS, NOTHING_KNOWN, Kind, Known, format_of
 from maximand.formats import (
@@ -104,7 +105,7 @@ def read_examples(options: argparse.Namespace, known: Known = NOTHING_KNOWN) -> 
         case "mulan":
             table = read_mulan(options.data, _names_of_labels(options, known))
             _check_columns(options, known, table.features)
-            y = np.asarray(table.Y if isinstance(table.Y, np.ndarray) else table.Y.toarray())
+            y = table.Y.toarray() if issparse(table.Y) else table.Y
             return Examples(Kind.SETS, table.X, y, table.labels, table.features)
         case "svmlight-multilabel":
             sets = read_multilabel_svmlight(options.data, n_features=known.n_features)
@@ -123,7 +124,7 @@ def read_inputs(options: argparse.Namespace, known: Known) -> Any:
     """Read the inputs alone: labels do not matter, and a table may lack them or have ? in their place."""
     if format_of(options, known) != "mulan":
         return read_examples(options, known).X
-    labels = read_labels_xml(options.labels) if options.labels else known.labels
+    labels = set(read_labels_xml(options.labels) if options.labels else known.labels)
     table = read_arff(options.data)
     kept = [place for place, column in enumerate(table.attributes) if column.name not in labels]
     _check_columns(options, known, tuple(table.attributes[place] for place in kept))

@@ -100,8 +100,7 @@ def shape_of(options: argparse.Namespace, kind: Kind) -> Independent | Pairwise:
         return Independent()
     if kind is not Kind.SETS:
         raise ValueError(
-            f"--structure pairwise is for label sets and the data are {kind.value}; leave it out, or say --format "
-            "svmlight-multilabel."
+            f"--structure pairwise is for label sets, --format mulan or svmlight-multilabel; these are {kind.value}."
         )
     return Pairwise(INFERENCES[options.inference] if options.inference else None)
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from maximand.support import Bools
 
-Scores = dict[str, float]
-
 
 def indicators(answers: Any, classes: np.ndarray) -> Bools:
     """Return predictions, indicators or sets, as a matrix (row, label)."""
@@ -37,7 +35,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
-def scores_of_sets(guesses: Bools, truth: Bools) -> Scores:
+def scores_of_sets(guesses: Bools, truth: Bools) -> dict[str, float]:
     """Compare whole sets.
 
     Hamming loss: the share of wrong labels. Subset accuracy: the share of rows with all labels right. Jaccard accuracy:

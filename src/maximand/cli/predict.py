@@ -42,8 +42,9 @@ def run(options: argparse.Namespace) -> int:
     predictor = predictor_of(model)
     if options.proba and not temperature_of(predictor.loss):
         raise ValueError(f"The loss {named(predictor.loss).name} models no probabilities; fit with --loss crf.")
+    form = format_of(options, known)
     with opened(options.output) as file:
-        if format_of(options, known) == "conll":
+        if form == "conll":
             width = None if options.label_column == -1 else options.label_column
             for sentences in _batches(options.data):
                 for sentence, tags, chances in _tagged(model, [list(s.rows) for s in sentences], width, options.proba):

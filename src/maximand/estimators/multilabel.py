@@ -132,12 +132,14 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
     @property
     def coef_(self) -> Array:
         """The weights, (label, feature)."""
-        return self.task_.features.node.coefficients(self.weights_).T
+        node = self.task_.features.node
+        return node.coefficients(self.weights_[: node.n_weights]).T
 
     @property
     def intercept_(self) -> Array:
         """The bias of each label."""
-        return self.task_.features.node.biases(self.weights_)
+        node = self.task_.features.node
+        return node.biases(self.weights_[: node.n_weights])
 
     @property
     def pair_weights_(self) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from maximand.inference.base import Inference
@@ -11,16 +13,33 @@ from maximand.inference.exhaustive import Exhaustive
 from maximand.inference.graph_cut import GraphCut
 from maximand.inference.structure import FactorGraphs
 from maximand.inference.tree import Tree, plans
+from maximand.support import Array, Support
 
 CHEAP = 1 << 18  # table entries of a graph that elimination may take
 LARGE = 2000  # nodes above which only forests are worth planning for
 
 
+@dataclass(frozen=True)
+class MaximaAndSums(Inference):
+    """Maxima by one inference and marginals by another."""
+
+    maxima: Inference
+    sums: Inference
+
+    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+        """Ask the first."""
+        return self.maxima.argmax(graphs, theta)
+
+    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
+        """Ask the second."""
+        return self.sums.marginals(graphs, theta, temperature)
+
+
 def automatic(graphs: FactorGraphs) -> Inference:
     """Return an exact inference where that is cheap; else GraphCut() for two states, else BeliefPropagation().
 
-    The relaxation by GraphCut() keeps training's guarantees; with more states there is no relaxation as fast. Listing
-    all labellings is faster than elimination where most nodes are joined.
+    The relaxation by GraphCut() keeps training's guarantees, but has no marginals; with more states there is no
+    relaxation as fast. Listing all labellings is faster than elimination where most nodes are joined.
     """
     structures = graphs.structures
     if structures.forests.all() or structures.n_nodes.max() <= LARGE:
@@ -30,4 +49,4 @@ def automatic(graphs: FactorGraphs) -> Inference:
             return Exhaustive() if (labellings <= 2 * entries).all() else Tree()
         except TooWide:
             pass
-    return GraphCut() if structures.width <= 2 else BeliefPropagation()
+    return MaximaAndSums(GraphCut(), BeliefPropagation()) if structures.width <= 2 else BeliefPropagation()

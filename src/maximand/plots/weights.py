@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.features import ChainFeatures, PerLabel
+from maximand.features import ChainFeatures, GraphFeatures, PerLabel
 from maximand.plots.canvas import axes_or_new, plain
 from maximand.support import Array, Ints
 
@@ -72,8 +72,10 @@ class WeightsDisplay:
 
 
 def _per_label(estimator: Any) -> PerLabel:
-    """Return the features of labels, of a classifier or of the tokens of a chain."""
+    """Return the features of labels: of a classifier, of the tokens of a chain or of the nodes of a graph."""
     features = estimator.task_.features
+    if isinstance(features, GraphFeatures):
+        return features.node
     features = features.emission if isinstance(features, ChainFeatures) else features
     if not isinstance(features, PerLabel):
         raise ValueError(f"{type(estimator).__name__} has no weights per label; give weights and names yourself.")

@@ -166,7 +166,7 @@ class Solver(ABC):
         if objective.signed and not self.keeps_signs:
             raise ValueError(
                 f"{type(self).__name__} lets weights have any sign and associative tables need nonnegative ones; use "
-                "BlockFrankWolfe() or NSlack() for losses made of maxima, Subgradient() for any."
+                "OneSlack() for convex losses, Subgradient() for any."
             )
 
     def minimize(

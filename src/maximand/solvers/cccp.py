@@ -13,8 +13,12 @@ from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.lbfgs import LBFGS
+from maximand.solvers.one_slack import OneSlack
+from maximand.solvers.simplex_blocks import SimplexBlocks
 from maximand.solvers.subgradient import Perceptron, Subgradient
 from maximand.support import Array, Plane
+
+FEW_WEIGHTS = 50  # up to so many, planes of all examples together close the gap in a few dozen rounds
 
 
 class Rounds:
@@ -117,16 +121,18 @@ def _frozen(objective: Objective) -> Objective:
 def automatic(objective: Objective, **settings: float) -> Solver:
     """Return a good solver for the objective, with the given settings.
 
-    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS, or Subgradient where some weights may not be
-    negative. Convex and made of planes: BlockFrankWolfe.
-    Anything else: CCCP on one of these.
+    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS; but where some weights may not be negative, OneSlack
+    if it is convex and Subgradient if not. Convex and made of planes: OneSlack for a handful of weights, else
+    BlockFrankWolfe. Anything else: CCCP on one of these.
     """
     if objective.loss.homogeneous:
         return Perceptron(**settings)  # type: ignore[arg-type]
     if objective.smooth and objective.signed:
-        return Subgradient(**settings)  # type: ignore[arg-type]
+        return (OneSlack if objective.convex else Subgradient)(**settings)  # type: ignore[arg-type]
     if objective.smooth:
         return LBFGS(**settings)  # type: ignore[arg-type]
+    if objective.convex and objective.n_weights <= FEW_WEIGHTS and not SimplexBlocks.fit(objective):
+        return OneSlack(**settings)  # type: ignore[arg-type]
     if objective.convex:
         return BlockFrankWolfe(**settings)  # type: ignore[arg-type]
     return CCCP(**settings)  # type: ignore[arg-type]

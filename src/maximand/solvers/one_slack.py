@@ -27,6 +27,7 @@ class Bundle:
         self.idle = np.empty(0, dtype=int)
         self.guarantee = Guarantee.EXACT
         self.count = 0
+        self.nonnegative = objective.features.nonnegative
 
     def add(self, plane: Plane) -> None:
         """Add a plane."""
@@ -47,16 +48,23 @@ class Bundle:
     def minimize(self, regularization: float, reward: Plane) -> tuple[Array, float]:
         """Minimise regularization / 2 |w|^2 - reward(w) + max_j plane_j(w); return w and the minimum.
 
-        Dual: w = (reward.slope - sum_j alpha_j slope_j) / regularization. Any alpha on the simplex gives a lower
-        bound, so what is returned bounds the objective from below whatever the accuracy of the program.
+        Dual: w = (reward.slope - sum_j alpha_j slope_j + held) / regularization, where `held` are the multipliers of
+        weights that may not be negative. Any alpha on the simplex and any held >= 0 give a lower bound, so what is
+        returned bounds the objective from below whatever the accuracy of the program.
         """
-        m = self.count
+        m, signed = self.count, self.nonnegative
         slopes, offsets = self.slopes[:m], self.offsets[:m]
         linear = offsets + slopes @ reward.slope / regularization
-        alpha = maximize_on_simplex(self.gram[:m, :m] / regularization, linear)
+        gram, n_held = self.gram[:m, :m], signed.stop - signed.start
+        if n_held:
+            gram = np.block([[gram, -slopes[:, signed]], [-slopes[:, signed].T, np.eye(n_held)]])
+            linear = np.concatenate([linear, -reward.slope[signed] / regularization])
+        alpha, held = np.split(maximize_on_simplex(gram / regularization, linear, n_held), [m])
         self.idle[:m] = np.where(alpha > 1e-10, 0, self.idle[:m] + 1)
         weights = (reward.slope - alpha @ slopes) / regularization
+        weights[signed] += held / regularization
         bound = float(alpha @ offsets) - 0.5 * regularization * float(weights @ weights) - reward.offset
+        weights[signed] = np.maximum(weights[signed], 0.0)
         return weights, bound
 
     def drop_idle(self, patience: int) -> None:
@@ -97,7 +105,6 @@ class OneSlack(Solver):
 
     requires: ClassVar[frozenset[str]] = frozenset({"convex"})
     instead: ClassVar[str] = "CCCP(inner=OneSlack())"
-    keeps_signs: ClassVar[bool] = False
 
     def begin(self, objective: Objective, start: Result | None) -> Search:
         """Return a search with the planes of an earlier run, where they fit."""
