@@ -17,7 +17,6 @@ from maximand import (
     BlockFrankWolfe,
     Combine,
     CostMatrix,
-    Decreasing,
     Exhaustive,
     GraphCut,
     GraphLabeler,
@@ -38,8 +37,6 @@ from maximand import (
     save,
 )
 from maximand.models import dump
-
-RNG = np.random.default_rng(0)
 
 
 def smooth_grid(rng, height=4, width=5, n_labels=2):
@@ -418,7 +415,7 @@ def test_associative_weights_reach_the_constrained_optimum():
     free = GraphLabeler(**ASSOCIATIVE | {"associative": False}, tolerance=1e-8).fit(X, Y)
     assert free.weights_[-2:].min() < -0.05  # the constraint matters
     model = GraphLabeler(**ASSOCIATIVE, tolerance=1e-8).fit(X, Y)
-    assert model.weights_[-2:].min() == 0.0
+    assert 0.0 <= model.weights_[-2:].min() < 1e-9
     assert model.weights_[-2:].max() > 0.05
     assert model.objective_ > free.objective_ * (1 + 1e-3)
     assert model.gap_is_certificate_
@@ -465,7 +462,7 @@ def test_associative_weights_reach_the_constrained_optimum():
         BlockFrankWolfe(tolerance=1e-7),
         BlockFrankWolfe(tolerance=1e-7, averaging=True),
         CCCP(inner=NSlack(tolerance=1e-7)),
-        Subgradient(tolerance=1e-5, max_iterations=4000, batch_size=4, steps=Decreasing(scale=0.5)),
+        Subgradient(tolerance=1e-6, max_iterations=4000, batch_size=None),
     ],
     ids=["OneSlack", "NSlack", "BlockFrankWolfe", "averaging", "CCCP", "Subgradient"],
 )

@@ -121,7 +121,7 @@ def _frozen(objective: Objective) -> Objective:
 def automatic(objective: Objective, **settings: float) -> Solver:
     """Return a good solver for the objective, with the given settings.
 
-    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS; but where some weights may not be negative, OneSlack
+    Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS; where some weights may not be negative, OneSlack
     if it is convex and Subgradient if not. Convex and made of planes: OneSlack for a handful of weights, else
     BlockFrankWolfe. Anything else: CCCP on one of these.
     """
