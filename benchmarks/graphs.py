@@ -85,26 +85,24 @@ def qpbo(graphs, theta):
     tables = -graphs.tables(theta).reshape(graphs.n_examples, len(edges), 4)
     nodes, tables = nodes.tolist(), tables.tolist()
 
+    def build(own, pairs):
+        graph = thinqpbo.QPBODouble()
+        graph.add_node(n)
+        for v, (off, on) in enumerate(own):
+            graph.add_unary_term(v, off, on)
+        for (u, v), (a, b, c, d) in zip(edges, pairs, strict=True):
+            graph.add_pairwise_term(u, v, a, b, c, d)
+        return graph
+
     def solve():
         for own, pairs in zip(nodes, tables, strict=True):
-            graph = thinqpbo.QPBODouble()
-            graph.add_node(n)
-            for v, (off, on) in enumerate(own):
-                graph.add_unary_term(v, off, on)
-            for (u, v), (a, b, c, d) in zip(edges, pairs, strict=True):
-                graph.add_pairwise_term(u, v, a, b, c, d)
-            graph.solve()
+            build(own, pairs).solve()
 
     def solve_only():
-        """Time the cut alone, the graphs being built beforehand."""
+        """Return solves a second of the cut alone, building left out."""
         seconds = 0.0
         for own, pairs in zip(nodes, tables, strict=True):
-            graph = thinqpbo.QPBODouble()
-            graph.add_node(n)
-            for v, (off, on) in enumerate(own):
-                graph.add_unary_term(v, off, on)
-            for (u, v), (a, b, c, d) in zip(edges, pairs, strict=True):
-                graph.add_pairwise_term(u, v, a, b, c, d)
+            graph = build(own, pairs)
             began = time.perf_counter()
             graph.solve()
             seconds += time.perf_counter() - began

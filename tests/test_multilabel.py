@@ -232,7 +232,9 @@ def test_a_row_of_weight_two_is_a_row_twice(table):
         assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-6)
         np.testing.assert_allclose(weighted.weights_, repeated.weights_, atol=2e-3)
         assert np.abs(weighted.weights_ - plain.weights_).max() > 0.02
-    assert weighted.score(X, Y, sample_weight=weight) == pytest.approx(repeated.score(np.r_[X, X[:30]], np.r_[Y, Y[:30]]))
+    assert weighted.score(X, Y, sample_weight=weight) == pytest.approx(
+        repeated.score(np.r_[X, X[:30]], np.r_[Y, Y[:30]])
+    )
 
 
 def test_class_weights_move_the_boundary(table):

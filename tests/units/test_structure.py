@@ -92,13 +92,18 @@ def test_a_batch_lays_nodes_and_tables_side_by_side():
 
 
 def test_every_node_sees_its_edges():
-    graphs = [Structure.grid(2, 3), Structure.complete(4), Structure.edgeless(2), Structure.of([2] * 3, [(2, 0), (1, 2)])]
+    graphs = [
+        Structure.grid(2, 3),
+        Structure.complete(4),
+        Structure.edgeless(2),
+        Structure.of([2] * 3, [(2, 0), (1, 2)]),
+    ]
     first_node, states, first_edge, left, right, _, first_incident, incident = Structures(graphs).arrays
     for s, graph in enumerate(graphs):
         edges = graph.edges.tolist()
-        assert list(zip(left[first_edge[s] : first_edge[s + 1]], right[first_edge[s] : first_edge[s + 1]], strict=True)) == [
-            tuple(edge) for edge in edges
-        ]
+        assert list(
+            zip(left[first_edge[s] : first_edge[s + 1]], right[first_edge[s] : first_edge[s + 1]], strict=True)
+        ) == [tuple(edge) for edge in edges]
         for v in range(graph.n_nodes):
             node = first_node[s] + v
             assert states[node] == graph.states[v]
@@ -121,7 +126,7 @@ def test_structures_pickle():
     assert graph.key == Structure.grid(2, 3, diagonals=True).key
 
 
-def test_many_different_graphs_are_told_apart_in_linear_time():
+def test_many_different_graphs_are_told_apart():
     rng = np.random.default_rng(0)
     many = [Structure.of([2] * 8, [(0, 1), (1, int(rng.integers(2, 8)))], [0, i], 3000) for i in range(3000)]
     graphs = FactorGraphs.of(many)

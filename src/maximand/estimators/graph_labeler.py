@@ -10,14 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost, Hamming
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, class_factors, probabilistic
+from maximand.estimators.predictor import StructuredPredictor, class_factors, probabilistic, share_right
 from maximand.inference import Inference
 from maximand.losses import Loss
 from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks.base import checked_weight
 from maximand.tasks.graphs import GraphTask, NodesAndEdges, flat_labels, listed
-from maximand.tasks.label_names import unknown
 
 
 class GraphLabeler(StructuredPredictor):
@@ -140,21 +139,10 @@ class GraphLabeler(StructuredPredictor):
         """Return the share of annotated nodes whose label is right; sample_weight is per graph."""
         X = listed(X)
         predicted = self.predict(X)
-        weight = checked_weight(sample_weight, len(X))
         sizes = [np.asarray(labels).size for labels in predicted]
         true = flat_labels(Y, self.task_.task.graphs(X))
         guesses = [label for labels in predicted for label in np.ravel(labels).tolist()]
-        right = np.array(
-            [
-                guess in label if isinstance(label, (set, frozenset)) else guess == label
-                for label, guess in zip(true, guesses, strict=True)
-            ]
-        )
-        known = np.array([not unknown(label) for label in true], dtype=bool)
-        if not known.any():
-            raise ValueError("Y holds no label that is known; there is nothing to compare predictions with.")
-        weights = None if weight is None else np.repeat(weight, sizes)[known]
-        return float(np.average(right[known], weights=weights))
+        return share_right(true, guesses, sizes, sample_weight)
 
     @property
     def table_weights_(self) -> Array:

@@ -30,6 +30,7 @@ from maximand.spaces import OutputSpace
 from maximand.support import Array, Ints
 from maximand.tasks import BoundTask, Task
 from maximand.tasks.base import checked_weight
+from maximand.tasks.label_names import Candidates, unknown
 
 
 def temperature_of(loss: str | Loss) -> float:
@@ -232,6 +233,24 @@ def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
     factors = np.ones(classes.size)
     factors[present] = compute_class_weight(class_weight, classes=classes[present], y=classes[known])
     return factors
+
+
+def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: Any) -> float:
+    """Return the share of known labels that are guessed right; sample_weight is per example, of so many labels each.
+
+    A set of candidates is right where the guess is one of them.
+    """
+    known = np.array([not unknown(label) for label in true], dtype=bool)
+    if not known.any():
+        raise ValueError("Y holds no label that is known; there is nothing to compare predictions with.")
+    right = np.array(
+        [
+            guess in label if isinstance(label, Candidates) else guess == label
+            for label, guess in zip(true, guesses, strict=True)
+        ]
+    )
+    weight = checked_weight(sample_weight, len(sizes))
+    return float(np.average(right[known], weights=None if weight is None else np.repeat(weight, sizes)[known]))
 
 
 def joined(answers: list[Any]) -> Any:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost, Hamming
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, class_factors, joined, probabilistic
+from maximand.estimators.predictor import StructuredPredictor, class_factors, joined, probabilistic, share_right
 from maximand.features import Rows
 from maximand.losses import Loss
 from maximand.solvers import Solver
@@ -162,15 +162,7 @@ class SequenceTagger(StructuredPredictor):
         sizes = np.array([len(tags) for tags in predicted])
         true = flat_tags(Y, np.concatenate([[0], np.cumsum(sizes)]))
         guesses = [tag for tags in predicted for tag in tags.tolist()]
-        known = np.array([tag is not None for tag in true], dtype=bool)
-        right = np.array(
-            [
-                guess in tag if isinstance(tag, (set, frozenset)) else guess == tag
-                for tag, guess in zip(true, guesses, strict=True)
-            ]
-        )
-        weight = np.repeat(np.ones(sizes.size) if sample_weight is None else np.asarray(sample_weight, float), sizes)
-        return float(np.average(right[known], weights=weight[known]))
+        return share_right(true, guesses, sizes, sample_weight)
 
     def _spread(self, answer: Callable[[Any], list[Any]], X: Any, lengths: Any, empty: Any) -> list[Any]:
         """Answer for the sequences that have tokens and put `empty` where there are none."""

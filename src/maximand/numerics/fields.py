@@ -60,29 +60,16 @@ def scale(mean: Array, factors: Array, first: Ints, second: Ints, out: Array) ->
 
 
 @njit(cache=True, nogil=True)
-def gather(
-    source: Array, examples: Ints, first: Ints, second: Ints, target: Array, to_first: Ints, to_second: Ints
+def copy_parts(
+    source: Array, chosen: Ints, first: Ints, second: Ints, target: Array, places: Ints, to_first: Ints, to_second: Ints
 ) -> None:
-    """Write the parts of some examples of one vector to those of all examples of another."""
-    for j in range(examples.size):
-        i = examples[j]
+    """Write the parts of chosen examples of one vector to those of as many examples, at `places`, of another."""
+    for j in range(chosen.size):
+        i, k = chosen[j], places[j]
         for p in range(first[i + 1] - first[i]):
-            target[to_first[j] + p] = source[first[i] + p]
+            target[to_first[k] + p] = source[first[i] + p]
         for p in range(second[i + 1] - second[i]):
-            target[to_second[j] + p] = source[second[i] + p]
-
-
-@njit(cache=True, nogil=True)
-def scatter(
-    target: Array, examples: Ints, first: Ints, second: Ints, source: Array, of_first: Ints, of_second: Ints
-) -> None:
-    """Write the parts of all examples of one vector to those of some examples of another."""
-    for j in range(examples.size):
-        i = examples[j]
-        for p in range(first[i + 1] - first[i]):
-            target[first[i] + p] = source[of_first[j] + p]
-        for p in range(second[i + 1] - second[i]):
-            target[second[i] + p] = source[of_second[j] + p]
+            target[to_second[k] + p] = source[second[i] + p]
 
 
 @njit(cache=True, nogil=True)

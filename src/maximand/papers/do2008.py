@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
 from maximand.estimators import MulticlassClassifier
+from maximand.papers.endings import ending
 from maximand.papers.outcome import Cell, Outcome, Row, Table
 from maximand.papers.study import Study
 from maximand.support import Array, Ints
@@ -180,12 +181,7 @@ def fold_accuracy(
         "clean": 100.0 * float(np.mean(predicted == clean[test])),
         "regularization": chosen,
         "tried": tried,
-        "objective": model.objective_,
-        "gap": model.gap_,
-        "certified": model.gap_is_certificate_,
-        "iterations": model.n_iter_,
-        "stop_reason": model.stop_reason_,
-        "converged": not model.stop_reason_.startswith("max_"),
+        **ending(model),
     }
 
 

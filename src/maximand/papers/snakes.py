@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from maximand.datasets import simulate_snakes
 from maximand.estimators import GraphLabeler
 from maximand.inference import BeliefPropagation, Structure
+from maximand.papers.endings import ending
 from maximand.papers.outcome import Cell, Outcome, Row, Table
 from maximand.papers.study import Study
 from maximand.support import Array, Ints
@@ -72,12 +73,7 @@ def accuracy(model: str, regularizations: list[float], seed: int, file: str) -> 
         "snake": 100.0 * float(right[on_snake].mean()),
         "regularization": chosen,
         "tried": {f"{value:g}": score for value, score in tried.items()},
-        "objective": fitted.objective_,
-        "gap": fitted.gap_,
-        "iterations": fitted.n_iter_,
-        "stop_reason": fitted.stop_reason_,
-        "converged": not fitted.stop_reason_.startswith("max_"),
-        "meaning": fitted.meaning_,
+        **ending(fitted),
     }
 
 

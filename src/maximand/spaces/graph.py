@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from maximand.inference import FactorGraphs, Inference, Structure, automatic, labelled
-from maximand.numerics.fields import gather, scatter
+from maximand.numerics.fields import copy_parts
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.labels import Labels, take_slots
 from maximand.support import Array, Bools, Guarantee, Ints, Support
@@ -166,9 +166,10 @@ class Graph(OutputSpace):
             if temperature:
                 values[examples] += temperature * np.log1p(np.exp(-np.abs(ahead) / temperature))
             so_far = np.empty(space.n_parts)
-            gather(mean, examples, *self.fields, so_far, *space.fields)
+            everyone = np.arange(examples.size)
+            copy_parts(mean, examples, *self.fields, so_far, everyone, *space.fields)
             blended = space.scale(so_far, 1.0 - share) + space.scale(found.mean, share)
-            scatter(mean, examples, *self.fields, blended, *space.fields)
+            copy_parts(blended, everyone, *space.fields, mean, examples, *self.fields)
         return Support(values, mean, guarantee)
 
     def _contradictions(self, theta: Array, annotation: Labels, wanted: Bools) -> Iterator[tuple[Ints, Graph, Array]]:
@@ -185,7 +186,7 @@ class Graph(OutputSpace):
             examples = np.flatnonzero(wanted & (counts > rank))
             space, slots = self.take(examples), np.arange(self.offsets[-1])[take_slots(self.offsets, examples)[0]]
             part = np.empty(space.n_parts)
-            gather(theta, examples, *self.fields, part, *space.fields)
+            copy_parts(theta, examples, *self.fields, part, np.arange(examples.size), *space.fields)
             turning = np.repeat(places[first[examples] + rank], np.diff(space.offsets))
             keeps = annotated[slots] & (slots < turning)
             space.nodes(part)[keeps[:, None] & ~allowed[slots]] = -np.inf

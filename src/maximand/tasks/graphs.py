@@ -191,6 +191,8 @@ def _in_arrays(graph: NodesAndEdges, where: str) -> NodesAndEdges:
         features = None
     if features is not None:
         features = _matrix(features, f"{where}: its edge features", "edge")
+        if not features.shape[1]:
+            raise ValueError(f"{where}: its edge features have no columns; leave them out.")
         if features.shape[0] != len(edges):
             raise ValueError(
                 f"{where} has {len(edges)} edges but edge features for {features.shape[0]}; give a row each."
@@ -267,6 +269,9 @@ class BoundGraphs(BoundTask):
 
     def __init__(self, names: LabelNames, cost: Cost, task: GraphTask, features: GraphFeatures):
         self.names, self.cost, self.task, self.features = names, cost, task, features
+        counts = features.n_tables, features.n_table_features
+        if not all(isinstance(count, int) for count in counts) or any(counts) != bool(features.n_columns):
+            raise ValueError("Tables do not fit their weights: a damaged file.")
 
     def inputs(self, X: Any) -> GraphRows:
         """Check graphs and lay their nodes side by side, and the features of their edges."""

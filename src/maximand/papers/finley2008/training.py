@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold
 
 from maximand.estimators import MultilabelClassifier
 from maximand.inference import BeliefPropagation, Combine, Exhaustive, GraphCut, Greedy, Inference
+from maximand.papers.endings import ending
 from maximand.papers.finley2008.data import Part
 from maximand.solvers import NSlack
 from maximand.support import Array, Guarantee
@@ -72,16 +73,7 @@ def chosen(
 
 def account(model: MultilabelClassifier) -> dict[str, Any]:
     """Return how training ended and what its result is worth."""
-    values: dict[str, Any] = {
-        "regularization": model.regularization,
-        "objective": model.objective_,
-        "gap": model.gap_,
-        "certified": model.gap_is_certificate_,
-        "iterations": model.n_iter_,
-        "stop_reason": model.stop_reason_,
-        "converged": not model.stop_reason_.startswith("max_"),
-        "meaning": model.meaning_,
-    }
+    values = {"regularization": model.regularization} | ending(model)
     if model.guarantee_ is Guarantee.UNDER and model.shortfall_ is not None:
         values["intervals at rho 0.9"] = vars(model.shortfall_.intervals(0.9))
     return values

@@ -1,0 +1,18 @@
+"""How the training of a model ended, for the runs of a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def ending(model: Any) -> dict[str, Any]:
+    """Return objective, gap, what they are worth, and why training stopped."""
+    return {
+        "objective": model.objective_,
+        "gap": model.gap_,
+        "certified": model.gap_is_certificate_,
+        "meaning": model.meaning_,
+        "iterations": model.n_iter_,
+        "stop_reason": model.stop_reason_,
+        "converged": not model.stop_reason_.startswith("max_"),
+    }
