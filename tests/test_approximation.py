@@ -82,7 +82,9 @@ def test_intervals_hold_the_truth(table, rho, weighted):
     assert result.certified == (rho == 1.0)
     rng = np.random.default_rng(0)
     elsewhere = [scale * rng.normal(size=result.weights.size) for scale in (0.01, 0.1, 1.0, 10.0) for _ in range(5)]
-    for weights in [*elsewhere, result.weights]:
+    # Single labels of high score, all of them within rho of the best: the annotated one is the best that is found.
+    singles = np.concatenate([np.eye(4).ravel(), np.full(4, 100.0), np.full(6, -300.0)])
+    for weights in [*elsewhere, singles, result.weights]:
         truth, intervals = Truth(table, weights, weighted, rho), Shortfall.at(objective, weights).intervals(rho)
         rounding = 1e-12 * (1.0 + truth.slack)
         assert intervals.rho == rho
@@ -208,8 +210,8 @@ def test_searches_are_lower_bounds_without_certificates(table, inference):
     assert objective.value(result.weights) <= truth.objective + 1e-12
     assert result.shortfall.slack <= truth.slack + 1e-12
     assert result.meaning == (
-        "The oracles returned lower bounds: the true objective may be higher and the gap is an estimate; intervals(rho) "
-        "says how much higher where every oracle found at least rho of its maximum."
+        "The oracles returned lower bounds: the true objective may be higher and the gap is an estimate; "
+        "intervals(rho) says how much higher where every oracle found at least rho of its maximum."
     )
 
 
