@@ -290,3 +290,23 @@ def test_the_cost_may_be_a_count(table):
     truth = Objective.of(batch, bound.features, LOSSES["hinge"], REGULARIZATION).value(model.weights_)
     low, high = model.shortfall_.intervals(0.7).objective
     assert low < truth <= high
+
+
+def test_weak_searches_on_partial_annotations_never_undercut_the_reward():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 4, 2)) for _ in range(30)]
+    Y = [(x[..., 0] > 0).astype(int) for x in X]
+    some = [np.where(rng.random(y.shape) < 0.4, -1, y) for y in Y]
+    for inference in (Greedy(), Combine((Greedy(), BeliefPropagation(max_iterations=1)))):
+        model = GraphLabeler(inference=inference, regularization=1e-2).fit(X, some)
+        assert model.objective_ > 0
+        assert model.score(X, Y) > 0.9
+
+
+def test_one_slack_ends_where_its_program_cannot_see_further():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(100, 1, (100, 2)), (rng.random((100, 1)) < 0.5).astype(int)
+    model = MultilabelClassifier(solver=OneSlack(tolerance=1e-14), regularization=0.1).fit(X, Y)
+    assert "precision of the program" in model.stop_reason_
+    assert model.n_iter_ < 100
+    assert model.gap_ < 1e-5

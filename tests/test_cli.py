@@ -243,7 +243,7 @@ def test_svmlight_rows_may_have_several_labels(tmp_path, capsys):
 )
 def test_inferences_go_by_name_and_say_what_they_guarantee(name, words, weather, tmp_path, capsys):
     model = tmp_path / "m"
-    fit = ["fit", weather[0], "--labels", weather[1], "-o", model, "--structure", "pairwise", "--max-iterations", 3]
+    fit = ["fit", weather[0], "--labels", weather[1], "-o", model, "--structure", "pairwise", "--max-iterations", 30]
     assert words in " ".join(run_lines(capsys, *fit, "--inference", name)[5:9])
     assert name.replace("-", "") in repr(load(model).structure.search).lower()
     assert len(run_lines(capsys, "predict", model, weather[0])) == 60

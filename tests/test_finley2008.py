@@ -62,7 +62,7 @@ def test_undecided_labels_count_half():
 
 
 def test_regularisation_is_chosen_by_the_held_out_loss():
-    train, _ = read("synth2", [], seed=0, share=0.2)
+    train, _ = read("synth1", [], seed=0, share=0.5)
     best, tried = chosen(train, Exhaustive(), [10.0, 1e-3], 2, 30, seed=0)
     assert best == 1e-3
     assert tried["0.001"] < tried["10"]

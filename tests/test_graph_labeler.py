@@ -768,7 +768,7 @@ BAD = [
         {"inference": Tree()},
         [np.ones((40, 40, 1))],
         [np.eye(40, dtype=int)],
-        r"Tree\(\) would need tables of 2e\+07 entries; use BeliefPropagation\(\)",
+        r"Tree\(\) would need tables of 2e\+07 entries for graph 0; use BeliefPropagation\(\)",
     ),
 ]
 

@@ -83,7 +83,7 @@ class Soft:
         if self.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
         support = self._maximum(space, theta, target)
-        if support.guarantee is Guarantee.UNDER and self.over is Over.ALL and target.full:
+        if support.guarantee is Guarantee.UNDER and self.over is Over.ALL:
             support = _at_least_annotated(space, theta, target, support)
         return Support(support.value + constant, support.mean, support.guarantee)
 
@@ -105,11 +105,14 @@ class Soft:
 
 
 def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found: Support) -> Support:
-    """Take the annotated output where an approximate oracle found a worse one: its slack would be negative."""
-    known = space.dot(theta, target.psi)
-    better = (known > found.value).astype(float)
-    mean = space.scale(found.mean, 1.0 - better) + space.scale(target.psi, better)
-    return Support(np.maximum(known, found.value), mean, found.guarantee)
+    """Take the best output that agrees with the annotation where an approximate oracle found a worse one of all.
+
+    Agreement costs nothing, so the reward could exceed the penalty otherwise.
+    """
+    known = Soft(Over.ANNOTATED)(space, theta, target)
+    better = (known.value > found.value).astype(float)
+    mean = space.scale(found.mean, 1.0 - better) + space.scale(known.mean, better)
+    return Support(np.maximum(known.value, found.value), mean, found.guarantee & known.guarantee)
 
 
 @dataclass(frozen=True)

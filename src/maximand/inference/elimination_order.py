@@ -14,7 +14,11 @@ from maximand.support import Ints
 
 
 class TooWide(ValueError):
-    """The tables of an elimination would be too large; the argument is the number of entries, or fewer."""
+    """The tables of an elimination would be too large: `entries` or more, for the graph of that number."""
+
+    def __init__(self, entries: float, graph: int = 0):
+        super().__init__(entries, graph)
+        self.entries, self.graph = entries, graph
 
 
 def separators_of(graph: Structure, most_entries: float) -> list[tuple[int, list[int]]]:
@@ -66,8 +70,11 @@ def plans_of(graphs: Iterable[Structure], width: int, most_entries: float) -> Pl
     """Return the steps of eliminating all nodes of each graph."""
     first_step, room, node, message, edge, start = [0], [], [], [], [], []
     first_separator, separator, first_factor, first_stride, stride = [0], [], [0], [0], []
-    for graph in graphs:
-        steps, states = separators_of(graph, most_entries), graph.states.tolist()
+    for number, graph in enumerate(graphs):
+        try:
+            steps, states = separators_of(graph, most_entries), graph.states.tolist()
+        except TooWide as error:
+            raise TooWide(error.entries, number) from None
         place = {v: p for p, (v, _) in enumerate(steps)}
         # A factor belongs to the step that eliminates the first node of its scope.
         factors: list[list[tuple[int, int, dict[int, int]]]] = [[] for _ in steps]

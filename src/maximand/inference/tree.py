@@ -40,7 +40,8 @@ class Tree(Inference):
             plans(graphs)
         except TooWide as error:
             raise ValueError(
-                f"Tree() would need tables of {error.args[0]:.1g} entries; use BeliefPropagation(), LinearProgram() or "
+                f"Tree() would need tables of {error.entries:.1g} entries for graph "
+                f"{int(np.argmax(graphs.which == error.graph))}; use BeliefPropagation(), LinearProgram() or "
                 "GraphCut()."
             ) from None
 

@@ -13,6 +13,8 @@ from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, origin, recycled, start_weights
 from maximand.support import Array, Guarantee, Plane
 
+PRECISION = 1e-13  # a plane that rises by less above the others tells nothing new
+
 
 class Bundle:
     """Planes that bound the penalty from below, their Gram matrix, and how long each has been idle."""
@@ -45,6 +47,10 @@ class Bundle:
         self.guarantee = self.guarantee & plane.guarantee
         self.count = m + 1
 
+    def height(self, weights: Array) -> float:
+        """Return the height of the highest plane."""
+        return float((self.slopes[: self.count] @ weights + self.offsets[: self.count]).max())
+
     def minimize(self, regularization: float, reward: Plane) -> tuple[Array, float]:
         """Minimise regularization / 2 |w|^2 - reward(w) + max_j plane_j(w); return w and the minimum.
 
@@ -59,12 +65,11 @@ class Bundle:
         if n_held:
             gram = np.block([[gram, -slopes[:, signed]], [-slopes[:, signed].T, np.eye(n_held)]])
             linear = np.concatenate([linear, -reward.slope[signed] / regularization])
-        alpha, held = np.split(maximize_on_simplex(gram / regularization, linear, n_held), [m])
+        alpha = maximize_on_simplex(gram / regularization, linear, n_held)[:m]
         self.idle[:m] = np.where(alpha > 1e-10, 0, self.idle[:m] + 1)
         weights = (reward.slope - alpha @ slopes) / regularization
-        weights[signed] += held / regularization
+        weights[signed] = np.maximum(weights[signed], 0.0)  # what the best multipliers for this alpha do
         bound = float(alpha @ offsets) - 0.5 * regularization * float(weights @ weights) - reward.offset
-        weights[signed] = np.maximum(weights[signed], 0.0)
         return weights, bound
 
     def drop_idle(self, patience: int) -> None:
@@ -134,10 +139,14 @@ class OneSlack(Solver):
                         break
                 trial = anchor + step * (proposal - anchor)
                 plane = objective.penalty(trial)
+                news = plane(trial) - bundle.height(trial)
                 bundle.add(plane)
                 trial_value = objective.value_of(trial, plane, reward)
                 if trial_value < state.value:
                     state.best, state.value = trial, trial_value
+                if step == 1.0 and news <= PRECISION * abs(plane(trial)):
+                    yield Iterate(state.best, state.value, None, bundle.guarantee)
+                    return "the planes agree with the objective where they are least, to the precision of the program"
 
 
 def _model_minimum(bundle: Bundle, regularization: float, reward: Plane, anchor: Array, move: Array) -> float:

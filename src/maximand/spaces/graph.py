@@ -56,6 +56,8 @@ class Graph(OutputSpace):
 
     def using(self, inference: Inference) -> Graph:
         """Return the same graphs with another inference."""
+        if not isinstance(inference, Inference):
+            raise ValueError(f"The inference is {inference!r}; give an object, such as Greedy() or GraphCut().")
         return Graph(self.graphs, inference)
 
     def _of(self, graphs: FactorGraphs) -> Graph:

@@ -15,7 +15,7 @@ from maximand.inference import FactorGraphs, Inference, Structure
 from maximand.spaces import Graph, Labels, OutputSpace
 from maximand.support import Array, Ints
 from maximand.tasks.base import BoundTask, Task, finite_rows
-from maximand.tasks.label_names import LabelNames, named_labels, ordered
+from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class GraphTask(Task):
         if not graphs:
             raise ValueError("X holds no graphs; give at least one.")
         tags = flat_labels(Y, graphs)
-        names = LabelNames(ordered(named_labels(tags)) if self.classes is None else np.asarray(self.classes))
+        names = LabelNames(ordered(named_labels(tags)) if self.classes is None else given_classes(self.classes))
         if names.count < 2:
             raise ValueError(
                 f"The labels hold {names.count} class; labelling needs at least 2 classes. Name the missing ones with "

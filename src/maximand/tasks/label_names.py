@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -26,6 +27,20 @@ def ordered(labels: Iterable[Any]) -> np.ndarray:
         distinct.sort()
     except TypeError:
         distinct.sort(key=lambda label: (type(label).__name__, str(label)))
+    return _array(distinct)
+
+
+def given_classes(classes: Any) -> np.ndarray:
+    """Return the labels that a user lists, in that order."""
+    listed = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    again = next((label for label, count in Counter(listed).items() if count > 1), None)
+    if again is not None:
+        raise ValueError(f"classes holds {again!r} more than once; list each label once.")
+    return classes if isinstance(classes, np.ndarray) and classes.ndim == 1 else _array(listed)
+
+
+def _array(distinct: list[Any]) -> np.ndarray:
+    """Return labels as an array that holds them as they are."""
     array = np.asarray(distinct)
     if array.ndim != 1 or array.tolist() != distinct:
         array = np.empty(len(distinct), dtype=object)
@@ -62,6 +77,7 @@ class LabelNames:
         except TypeError:  # sets cannot be looked up
             codes = np.full(len(labels), MISSING)
         rows: dict[frozenset[Any], int] = {}
+        places: list[str] = []  # where each row of candidates occurs first
         for i in np.flatnonzero(codes == MISSING).tolist():
             label = labels[i]
             if isinstance(label, Candidates):
@@ -71,11 +87,13 @@ class LabelNames:
                     codes[i] = self.code(next(iter(label)), place.format(i))
                 else:
                     codes[i] = -2 - rows.setdefault(frozenset(label), len(rows))
+                    if len(rows) > len(places):
+                        places.append(place.format(i))
             else:
                 codes[i] = -1 if unknown(label) else self.code(label, place.format(i))
         table = np.zeros((len(rows), self.count), dtype=bool)
         for candidates, row in rows.items():
-            table[row, [self.code(label, "a set of candidates") for label in candidates]] = True
+            table[row, [self.code(label, places[row]) for label in candidates]] = True
         return codes, table
 
 

@@ -13,7 +13,7 @@ from maximand.features import PerLabel, Rows
 from maximand.spaces import Choice, Labels, OutputSpace
 from maximand.support import Array
 from maximand.tasks.base import BoundTask, Task, checked_pairs, finite_rows
-from maximand.tasks.label_names import LabelNames, named_labels, ordered
+from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class MulticlassTask(Task):
     def bind(self, X: Any, Y: Any) -> tuple[BoundMulticlass, Rows, Labels]:
         """Find the labels."""
         if self.classes is not None:
-            classes = np.asarray(self.classes)
+            classes = given_classes(self.classes)
         elif isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS":
             classes = np.unique(Y)
         else:

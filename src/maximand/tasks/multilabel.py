@@ -15,7 +15,7 @@ from maximand.inference import FactorGraphs, Inference, Structure, Structures
 from maximand.spaces import Graph, Labels, OutputSpace
 from maximand.support import Array, Ints
 from maximand.tasks.base import BoundTask, Task, checked_pairs, finite_rows
-from maximand.tasks.label_names import LabelNames, ordered
+from maximand.tasks.label_names import LabelNames, given_classes, ordered
 
 NUMBER = (int, float, np.number, np.bool_)
 PRESENT_PAIR = np.array([[-1, -1], [-1, 0]])  # a weight where both labels are there
@@ -76,7 +76,7 @@ class MultilabelTask(Task):
             raise ValueError(f"search is {self.shape.search!r}; give None or an inference such as GraphCut().")
         Y = read(Y)
         if self.classes is not None:
-            classes = np.asarray(self.classes)
+            classes = given_classes(self.classes)
         elif isinstance(Y, np.ndarray):
             classes = np.arange(Y.shape[1])
         else:

@@ -15,7 +15,7 @@ from maximand.features import ChainFeatures, PerLabel, Rows
 from maximand.spaces import Chain, Labels, Legality, OutputSpace
 from maximand.support import Array, Ints
 from maximand.tasks.base import BoundTask, Task, checked_pairs
-from maximand.tasks.label_names import LabelNames, named_labels, ordered
+from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
 from maximand.tasks.sequences import lay_out
 
 
@@ -40,7 +40,7 @@ class TaggingTask(Task):
         vectorizer = None if self.vectorizer is None else clone(self.vectorizer)
         inputs, vectorizer = lay_out(X, vectorizer, fitting=True)
         tags = flat_tags(Y, inputs.offsets)
-        names = LabelNames(ordered(named_labels(tags)) if self.classes is None else np.asarray(self.classes))
+        names = LabelNames(ordered(named_labels(tags)) if self.classes is None else given_classes(self.classes))
         if names.count < 2:
             raise ValueError(f"The tags hold {names.count} class; tagging needs at least 2 classes.")
         legality = None if self.legality is None else self.legality(names.classes.tolist())

@@ -30,7 +30,7 @@ def random_mrfs(study: Study) -> Outcome:
     for run in runs:
         counts = np.sort(run["counts"])
         curves.append(
-            {"name": run["cell"]["method"], "x": list(range(1, n_graphs + 1)), "y": np.maximum(counts, 0.5).tolist()}
+            {"name": run["cell"]["method"], "x": list(range(n_graphs)), "y": np.maximum(counts, 0.5).tolist()}
         )
         shares = [
             float(100.0 * np.mean(counts == 0)),
