@@ -80,7 +80,7 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         if y is None:
             raise ValueError("MulticlassClassifier requires y to be passed, but the target y is None.")
         X = self._table(X, reset=True)
-        if _partial(y):
+        if _partial(y) or _mixed(y):
             y = list(y)
         else:
             y = column_or_1d(y, warn=True)
@@ -127,3 +127,8 @@ def _partial(y: Any) -> bool:
         return any(isinstance(label, Candidates) or label is None for label in y)
     except TypeError:
         return False
+
+
+def _mixed(y: Any) -> bool:
+    """Whether some labels are text and others are not: an array would turn all of them into text."""
+    return isinstance(y, (list, tuple)) and 0 < sum(isinstance(label, str) for label in y) < len(y)
