@@ -16,7 +16,8 @@ from maximand.losses import Loss
 from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks.base import checked_weight
-from maximand.tasks.graphs import GraphTask, NodesAndEdges, flat_labels, listed
+from maximand.tasks.graph_inputs import NodesAndEdges, flat_labels, listed
+from maximand.tasks.graphs import GraphTask
 
 
 class GraphLabeler(StructuredPredictor):

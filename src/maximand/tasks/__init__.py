@@ -1,7 +1,8 @@
 """Tasks bind a space, features and a cost to the user's data, and check it at the door."""
 
 from maximand.tasks.base import BoundTask, Task
-from maximand.tasks.graphs import GraphTask, NodesAndEdges
+from maximand.tasks.graph_inputs import NodesAndEdges
+from maximand.tasks.graphs import GraphTask
 from maximand.tasks.multiclass import MulticlassTask
 from maximand.tasks.multilabel import Independent, MultilabelTask, Pairwise
 from maximand.tasks.oracle import OracleTask
