@@ -22,6 +22,7 @@ from maximand.inference import (
     Structure,
     Tree,
 )
+from maximand.inference.automatic import MaximaAndSums
 from maximand.support import Guarantee
 
 
@@ -49,6 +50,7 @@ ENROLLED = {
     "GraphCut": Enrolled(GraphCut(), binary=True, exact_on_forests=True),
     "GraphCut, expansion": Enrolled(GraphCut(expansion=True)),
     "IntegerProgram": Enrolled(IntegerProgram(), batch=4, exact=True),
+    "MaximaAndSums": Enrolled(MaximaAndSums(GraphCut(), BeliefPropagation()), binary=True, exact_on_forests=True),
     "RhoApproximate": Enrolled(RhoApproximate(0.8)),
 }
 EVERY = pytest.mark.parametrize("enrolled", ENROLLED.values(), ids=list(ENROLLED))

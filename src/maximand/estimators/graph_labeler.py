@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.costs import Cost, Hamming
+from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, class_factors, probabilistic, share_right
+from maximand.estimators.predictor import StructuredPredictor, class_cost, probabilistic, share_right
 from maximand.inference import Inference
 from maximand.losses import Loss
 from maximand.solvers import Solver
@@ -107,9 +107,7 @@ class GraphLabeler(StructuredPredictor):
         bound, inputs, annotation = task.bind(X, Y)
         self.classes_ = bound.names.classes
         if self.class_weight is not None:
-            if self.cost is not None:
-                raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
-            bound.cost = Hamming(class_weight=class_factors(self.class_weight, self.classes_, annotation.codes))
+            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, inputs.offsets.size - 1))
 
     def predict(self, X: Any) -> list[np.ndarray]:

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from maximand.costs import Cost, Hamming
+from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import class_factors
+from maximand.estimators.predictor import class_cost
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.solvers import Solver
@@ -101,10 +101,7 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
         bound, inputs, annotation = task.bind(X, y)
         self.classes_ = bound.names.classes
         if self.class_weight is not None:
-            if self.cost is not None:
-                raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
-            weight = class_factors(self.class_weight, np.arange(2), annotation.codes)
-            bound.cost = Hamming(class_weight=weight, normalized=True)
+            bound.cost = class_cost(self.class_weight, self.cost, np.arange(2), annotation.codes, normalized=True)
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
 
     def _shape(self) -> Independent | Pairwise:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from maximand.batch import LANES, Batch, cut
 from maximand.callbacks.checkpoint import Checkpoint
 from maximand.callbacks.contexts import CallbackSupport, with_callbacks
+from maximand.costs import Cost, Hamming
 from maximand.decoding import Decoder, MaxScore
 from maximand.engine import Threads
 from maximand.features import Rows
@@ -233,6 +234,13 @@ def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
     factors = np.ones(classes.size)
     factors[present] = compute_class_weight(class_weight, classes=classes[present], y=classes[known])
     return factors
+
+
+def class_cost(class_weight: Any, cost: Cost | None, classes: np.ndarray, codes: Ints, normalized: bool) -> Hamming:
+    """Return the number (or share) of wrong labels, each weighted by the class that it should have had."""
+    if cost is not None:
+        raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
+    return Hamming(class_factors(class_weight, classes, codes), normalized)
 
 
 def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: Any) -> float:

@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.costs import Cost, Hamming
+from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, class_factors, joined, probabilistic, share_right
+from maximand.estimators.predictor import StructuredPredictor, class_cost, joined, probabilistic, share_right
 from maximand.features import Rows
 from maximand.losses import Loss
 from maximand.solvers import Solver
-from maximand.spaces import Chain, Labels, Legality, OutputSpace
+from maximand.spaces import Chain, Legality, OutputSpace
 from maximand.support import Array
 from maximand.tasks import Ragged, TaggingTask, bio, bioes
 from maximand.tasks.base import checked_weight
@@ -113,7 +113,7 @@ class SequenceTagger(StructuredPredictor):
         bound, inputs, annotation = task.bind(X, Y)
         self.classes_ = bound.names.classes
         if self.class_weight is not None:
-            bound.cost = Hamming(class_weight=self._tag_weights(annotation))
+            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
         if position_weight is not None:
             annotation = replace(annotation, weights=_position_weights(position_weight, inputs))
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, len(inputs.offsets) - 1))
@@ -124,11 +124,6 @@ class SequenceTagger(StructuredPredictor):
         if self.scheme not in SCHEMES:
             raise ValueError(f"There is no tagging scheme {self.scheme!r}; choose one of {', '.join(SCHEMES)}.")
         return SCHEMES[self.scheme]
-
-    def _tag_weights(self, annotation: Labels) -> Array:
-        if self.cost is not None:
-            raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
-        return class_factors(self.class_weight, self.classes_, annotation.codes)
 
     def predict(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
         """Return the tags of each sequence."""

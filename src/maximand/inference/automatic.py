@@ -26,6 +26,11 @@ class MaximaAndSums(Inference):
     maxima: Inference
     sums: Inference
 
+    def check(self, graphs: FactorGraphs) -> None:
+        """Refuse graphs that one of them cannot serve."""
+        self.maxima.check(graphs)
+        self.sums.check(graphs)
+
     def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
         """Ask the first."""
         return self.maxima.argmax(graphs, theta)
