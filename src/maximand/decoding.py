@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from maximand.costs import Cost, Hamming
+from maximand.oracles import Layer, Soft
+from maximand.sets import ConvexSet, Hull
 from maximand.spaces import OutputSpace
 from maximand.support import Array
 
@@ -34,12 +36,18 @@ class MaxScore:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """The output of least expected cost under the distribution that the scores define at a temperature."""
+    """The output of least expected cost, when the parts have the mean that `layer` makes of the scores.
+
+    The layer is an oracle: Soft(temperature=1) takes marginals, Euclidean() and Entropic() project, Soft() takes the
+    output of largest score, and Euclidean(Everything()) the scores as they are. `among` chooses among the vertices of
+    a larger set than the outputs.
+    """
 
     cost: Cost = field(default_factory=Hamming)
-    temperature: float = 1.0
+    layer: Layer = field(default_factory=lambda: Soft(temperature=1.0))
+    among: ConvexSet = field(default_factory=Hull)
 
     def __call__(self, space: OutputSpace, theta: Array) -> Array:
         """E[cost] = v @ psi(y) + c, so the least is the argmax of -v."""
-        vector, _ = self.cost.linear(space, space.marginals(theta, self.temperature).mean)
-        return space.rounded(space.argmax(-vector).mean)
+        vector, _ = self.cost.linear(space, self.layer(space, theta).mean)
+        return space.rounded(self.among.argmax(space, -vector).mean)

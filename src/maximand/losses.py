@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from maximand.oracles import Larger, Oracle, Over, Rescaled, Soft
+from maximand.oracles import Entropic, Euclidean, Larger, Oracle, Over, Projection, Rescaled, Soft
+from maximand.sets import Everything
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,38 @@ MAX_MINUS_COST = Loss("max_minus_cost", Larger(Soft(OTHER, cost=1), Soft(ALL, co
 CRF = Loss("crf", Soft(ALL, temperature=1), Soft(ANNOTATED, temperature=1))
 AUGMENTED_CRF = Loss("augmented_crf", Soft(ALL, cost=1, temperature=1), Soft(ANNOTATED, temperature=1))
 
+
+def generated(projection: Projection, name: str = "") -> Loss:
+    """Return the loss that a projection generates: the regularised maximum less that over the annotated outputs.
+
+    It is convex and smooth, and zero where the projection is psi(y).
+    """
+    geometry, onto = projection.geometry.name.lower(), type(projection.onto).__name__
+    return Loss(name or f"{geometry} onto {onto}", projection, replace(projection, over=ANNOTATED))
+
+
+EUCLIDEAN = generated(Euclidean(), "euclidean")
+ENTROPIC = generated(Entropic(), "entropic")
+SQUARED = generated(Euclidean(Everything()), "squared")
+
 LOSSES = {
     loss.name: loss
     for loss in (
         PERCEPTRON, HINGE, SLACK_HINGE, RAMP, MAX, BRIDGE, RAMP_MINUS_COST, MAX_MINUS_COST, CRF, AUGMENTED_CRF,
+        EUCLIDEAN, ENTROPIC, SQUARED,
     )
 }  # fmt: skip
 
 
-def named(loss: str | Loss) -> Loss:
-    """Return the loss of that name; a Loss is returned as it is."""
+def named(loss: str | Loss | Projection) -> Loss:
+    """Return the loss of that name, or the one that a projection generates; a Loss is returned as it is."""
     if isinstance(loss, Loss):
         return loss
+    if isinstance(loss, Projection):
+        return next((known for known in LOSSES.values() if known.penalty == loss), None) or generated(loss)
     if loss not in LOSSES:
-        raise ValueError(f"There is no loss {loss!r}; choose one of {', '.join(LOSSES)}, or give a Loss.")
+        raise ValueError(
+            f"There is no loss {loss!r}; choose one of {', '.join(LOSSES)}, or give a Loss, or a projection such as "
+            "Euclidean()."
+        )
     return LOSSES[loss]

@@ -18,7 +18,7 @@ from maximand.batch import Batch, Lanes
 from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.losses import ANNOTATED, Loss
-from maximand.oracles import Oracle, Rescaled, Soft, Target
+from maximand.oracles import Oracle, Projection, Rescaled, Soft, Target
 from maximand.support import Array, Guarantee, Ints, Plane, Support
 
 
@@ -257,10 +257,10 @@ class Objective:
     def annotated_score(self) -> Plane:
         """Return the weighted mean score of the annotated parts: what `planes` leaves out.
 
-        A linear reward is that very score.
+        A linear reward is that very score, less a constant.
         """
         if self.frozen is not None and self.loss.reward is not None and self.loss.reward.linear(self.full):
-            return self.frozen
+            return replace(self.frozen, offset=0.0)
         if self.lanes.annotated_score is None:
             slope = np.zeros(self.features.n_spread)
             for lane in self.lanes.lanes:
@@ -275,8 +275,11 @@ class Objective:
         return replace(self, frozen=replace(self, frozen=None).reward(weights))
 
     def rewarding_annotation(self) -> Objective:
-        """Return the objective whose reward is the (soft) maximum over Y*, at the temperature of the penalty."""
-        reward = Soft(ANNOTATED, temperature=1.0 if self.loss.penalty.smooth else 0.0)
+        """Return the objective whose reward is the same (soft, regularised) maximum over Y* as the penalty's over Y."""
+        penalty = self.loss.penalty
+        reward: Oracle = Soft(ANNOTATED, temperature=1.0 if penalty.smooth else 0.0)
+        if isinstance(penalty, Projection):
+            reward = replace(penalty, over=ANNOTATED)
         return replace(self, loss=replace(self.loss, reward=reward), frozen=None)
 
     def annotated(self) -> Objective:
@@ -286,6 +289,8 @@ class Objective:
         bound that do2008 starts from.
         """
         start = np.zeros(self.n_weights)
+        if isinstance(self.loss.penalty, Projection):
+            return self.rewarding_annotation().linearized(start)
         try:
             plane = self._plane(Soft(ANNOTATED, temperature=1.0), start)
         except NotImplementedError:

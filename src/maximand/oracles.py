@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from maximand.costs import Cost
+from maximand.sets import ConvexSet, Hull
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Guarantee, Support
+from maximand.support import Array, Geometry, Guarantee, Support
 
 
 class Over(Enum):
@@ -24,11 +25,15 @@ class Over(Enum):
 
 @dataclass(frozen=True)
 class Target:
-    """What training knows of the outputs of a batch: the annotation, and what each part would cost."""
+    """What training knows of the outputs of a batch: the annotation, and what each part would cost.
+
+    `starts` is where iterative oracles leave what they may begin from at the next weights.
+    """
 
     space: OutputSpace
     annotation: Any
     cost: Cost
+    starts: dict[Oracle, Array] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def full(self) -> bool:
@@ -45,6 +50,10 @@ class Target:
         """v, c with cost = v @ psi + c."""
         return self.cost.against(self.space, self.annotation)
 
+    def regularizer(self, geometry: Geometry) -> Array:
+        """Return Psi(psi(y)) for every example."""
+        return self.space.dot(np.ones(self.space.n_parts), geometry.terms(self.psi))
+
 
 class Oracle(Protocol):
     """A convex function of theta and its gradient."""
@@ -58,6 +67,13 @@ class Oracle(Protocol):
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
         """Return value and gradient."""
+
+
+class Layer(Protocol):
+    """Makes a mean of the parts of the scores, knowing nothing of the outputs."""
+
+    def __call__(self, space: OutputSpace, theta: Array) -> Support:
+        """Return the mean, and the value whose gradient it is."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +93,10 @@ class Soft:
         """A maximum over a single output is linear."""
         return self.over is Over.ANNOTATED and full
 
-    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
-        """Return value and gradient."""
+    def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None) -> Support:
+        """Return value and gradient; without a target, over all outputs and without costs."""
+        if target is None:
+            return space.marginals(theta, self.temperature) if self.temperature else space.argmax(theta)
         constant: Array | float = 0.0
         if self.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
@@ -113,6 +131,51 @@ def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found:
     better = (known.value > found.value).astype(float)
     mean = space.scale(found.mean, 1.0 - better) + space.scale(known.mean, better)
     return Support(np.maximum(known.value, found.value), mean, found.guarantee & known.guarantee)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Regularised maximum: max over u in a convex set of theta @ u - Psi(u); the mean is the projection of theta.
+
+    Over Y* the set is the hull of the outputs that agree with the annotation; for a full one that is psi(y) alone.
+    """
+
+    onto: ConvexSet = field(default_factory=Hull)
+    over: Over = Over.ALL
+
+    geometry: ClassVar[Geometry]
+    smooth = True
+
+    def linear(self, full: bool) -> bool:
+        """A maximum over a single output is linear."""
+        return self.over is Over.ANNOTATED and full
+
+    def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None) -> Support:
+        """Return value and gradient; without a target, over all outputs."""
+        if self.over is Over.ANNOTATED and target is not None:
+            if target.full:
+                return Support(space.dot(theta, target.psi) - target.regularizer(self.geometry), target.psi)
+            return space.project_given(theta, target.annotation, self.geometry)
+        self.onto.check(space, self.geometry)
+        start = None if target is None else target.starts.get(self)
+        found = self.onto.project(space, theta, self.geometry, start)
+        if target is not None and found.start is not None:
+            target.starts[self] = found.start
+        return found
+
+
+@dataclass(frozen=True)
+class Euclidean(Projection):
+    """Project by least squares: Psi(u) = |u|^2 / 2. Means are sparse."""
+
+    geometry = Geometry.EUCLIDEAN
+
+
+@dataclass(frozen=True)
+class Entropic(Projection):
+    """Project exp(theta - 1) by Kullback-Leibler divergence: Psi(u) = sum of u log u."""
+
+    geometry = Geometry.ENTROPIC
 
 
 @dataclass(frozen=True)

@@ -39,13 +39,30 @@ class Guarantee(Enum):
         return self in (Guarantee.EXACT, Guarantee.OVER)
 
 
+class Geometry(Enum):
+    """What a projection keeps small: Psi(u) = |u|^2 / 2, or Psi(u) = sum of u log u on the nonnegative orthant.
+
+    The projection of theta onto a convex set C is the u in C that maximises theta @ u - Psi(u).
+    """
+
+    EUCLIDEAN = "Euclidean"
+    ENTROPIC = "entropic"
+
+    def terms(self, mean: Array) -> Array:
+        """Return the terms of Psi, one for each part."""
+        if self is Geometry.EUCLIDEAN:
+            return 0.5 * mean * mean
+        return mean * np.log(np.where(mean > 0, mean, 1.0))
+
+
 @dataclass(frozen=True)
 class Support:
     """Value and gradient of a convex function of theta, for a batch.
 
     value[i] belongs to example i; mean is the gradient: for a maximum over outputs, the psi of the best one; for a
     soft maximum, the average of psi under its distribution. Laid out like theta. `bound`, where an approximate oracle
-    knows one, is never below the true maximum; `converged` says so of every example where an oracle iterates.
+    knows one, is never below the true maximum; `converged` says so of every example where an oracle iterates. `start`
+    is what an iterative oracle may begin from when it is asked again at theta nearby.
     """
 
     value: Array
@@ -53,6 +70,7 @@ class Support:
     guarantee: Guarantee = Guarantee.EXACT
     bound: Array | None = None
     converged: Bools | None = None
+    start: Array | None = None
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,43 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from maximand.batch import Batch
-from maximand.costs import Cost, CostMatrix, DifferentParts, Hamming, ZeroOne
+from maximand.costs import (
+    Absolute,
+    Cost,
+    CostMatrix,
+    DifferentParts,
+    DiscountedGain,
+    Hamming,
+    MissedTop,
+    PrecisionAt,
+    Squared,
+    Sum,
+    Weighted,
+    ZeroOne,
+)  # fmt: skip
 from maximand.features import ChainFeatures, FeatureMap, GraphFeatures, GraphRows, PartFeatures, PerLabel, Rows
 from maximand.inference import Exhaustive, Structure, Tree
 from maximand.losses import LOSSES
 from maximand.objective import Objective
+from maximand.oracles import Soft
 from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Polyak, Subgradient
-from maximand.spaces import Chain, Choice, Graph, Labels, Legality, OracleSpace, OutputSpace, Parts
+from maximand.spaces import (
+    Annotations,
+    Chain,
+    Choice,
+    Choices,
+    Graph,
+    Labels,
+    Legality,
+    Matching,
+    OracleSpace,
+    Ordinal,
+    OutputSpace,
+    Parts,
+    Product,
+    Ranking,
+    Subset,
+)  # fmt: skip
 
 RANDOM_MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.7], [0.5, 1.5, 0.0]])
 
@@ -31,6 +61,7 @@ class Case:
     partial: Any
     unknown: Any
     costs: list[Cost]
+    soft: bool = True  # whether the space has marginals
 
     def theta(self, rng):
         return rng.normal(size=self.space.n_parts) * 2
@@ -38,6 +69,10 @@ class Case:
     def singles(self):
         for i in range(self.space.n_examples):
             yield slice(i, i + 1), self.space.take(slice(i, i + 1))
+
+    def answers(self, loss):
+        """Whether the space can answer what the loss asks: not where it asks for marginals that there are none of."""
+        return self.soft or not any(isinstance(side, Soft) and side.smooth for side in (loss.penalty, loss.reward))
 
     def objective(self, loss, annotation=None, regularization=0.05, cost=None, **settings):
         annotation = self.full if annotation is None else annotation
@@ -145,6 +180,104 @@ def label_sets(rng):
     )  # fmt: skip
 
 
+def table(rng, name, space, codes, mixed, costs, candidates=None, soft=True):
+    """A case of a space in which all examples have the same parts; codes and mixed are matrices (example, slot)."""
+    n, d = space.n_examples, 3
+    offsets = np.arange(n + 1) * space.n_slots
+    k = space.n_labels
+    partial = Labels(mixed.ravel(), offsets, k, np.zeros((0, k), dtype=bool) if candidates is None else candidates)
+    return Case(
+        name, space, Rows.single(rng.normal(size=(n, d))), PerLabel(d, space.width), Labels(codes.ravel(), offsets, k),
+        partial, Labels(np.full(codes.size, -1), offsets, k), costs, soft,
+    )  # fmt: skip
+
+
+def subset(rng, budget=False):
+    n, k = 5, 4
+    codes = np.array([[1, 0, 0, 1], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    mixed = codes.copy()
+    mixed[0, 1] = mixed[1, 3] = mixed[2, 0] = mixed[2, 1] = -1
+    mixed[3] = -1
+    space = Subset(n, k, 1, 2) if budget else Subset(n, k)
+    costs = [Hamming(normalized=True), Hamming(np.array([1.0, 2.0])), CostMatrix([[0.0, 0.3], [1.5, 0.0]])]
+    return table(rng, "subset, 1 to 2 of 4" if budget else "subset", space, codes, mixed, costs)
+
+
+def sets_of_two(rng):
+    codes = np.array([[1, 0, 0, 1], [0, 1, 1, 0], [1, 1, 0, 0]])
+    mixed = codes.copy()
+    mixed[0, :2] = -1
+    return table(rng, "subset, 2 of 4", Subset(3, 4, 2, 2), codes, mixed, [PrecisionAt(2), Hamming()])
+
+
+def choices(rng):
+    codes = rng.integers(0, 3, (4, 2))
+    mixed = codes.copy()
+    mixed[0, 1] = mixed[2, 0] = -1
+    mixed[1, 1] = -2
+    candidates = np.eye(3, dtype=bool)[[codes[1, 1]]] | np.array([[False, True, False]])
+    costs = [Hamming(), CostMatrix(RANDOM_MATRIX, normalized=True)]
+    return table(rng, "choices", Choices(4, 2, 3), codes, mixed, costs, candidates)
+
+
+def matching(rng):
+    codes = np.array([rng.permutation(4) for _ in range(4)])
+    mixed = codes.copy()
+    mixed[0, [0, 2]] = mixed[1, 3] = -1
+    mixed[2, 1] = -2
+    candidates = np.eye(4, dtype=bool)[[codes[2, 1]]] | np.array([[True, False, True, False]])
+    costs = [
+        Hamming(normalized=True), Absolute(), Squared(), MissedTop(2), DiscountedGain(), DiscountedGain(top=2),
+        DiscountedGain(gains=[5, 1], discounts=[3, 2, 2, 1]), Weighted(Absolute(), [3.0, 2.0, 1.0, 0.5]),
+    ]  # fmt: skip
+    return table(rng, "matching", Matching(4, 4), codes, mixed, costs, candidates, soft=False)
+
+
+def ranking(rng):
+    codes = np.array([rng.permutation(4) for _ in range(4)])
+    mixed = codes.copy()
+    mixed[1] = mixed[3] = -1  # a cost of some positions alone would not be affine
+    weights = np.array([5.0, 3.5, 1.0, 0.0])
+    costs = [DiscountedGain(gains=weights, discounts=weights), CostMatrix(np.subtract.outer(weights, weights) ** 2)]
+    return table(rng, "ranking", Ranking(4, 4, weights), codes, mixed, costs, soft=False)
+
+
+def ordinal(rng):
+    codes = rng.integers(0, 4, (6, 1))
+    codes[1] = 1
+    mixed = codes.copy()
+    mixed[0], mixed[1] = -1, -2
+    candidates = np.array([[False, True, False, True]])
+    costs = [Absolute(), ZeroOne(), Squared(normalized=True), Weighted(Absolute(), [1.0, 0.5, 2.0, 1.0])]
+    return table(rng, "ordinal", Ordinal(6, 4), codes, mixed, costs, candidates)
+
+
+def products(rng):
+    n, d = 4, 3
+    factors = [table_of(rng, n) for table_of in (_levels, _sets, _labels)]
+    space = Product(*(factor.space for factor in factors))
+    return Case(
+        "product", space, Rows.single(rng.normal(size=(n, d))), PerLabel(d, space.n_parts // n),
+        Annotations(tuple(factor.full for factor in factors)), Annotations(tuple(factor.partial for factor in factors)),
+        Annotations(tuple(factor.unknown for factor in factors)), [Sum((Absolute(), Hamming(), ZeroOne()))],
+    )  # fmt: skip
+
+
+def _levels(rng, n):
+    codes = rng.integers(0, 3, (n, 1))
+    return table(rng, "", Ordinal(n, 3), codes, np.where(np.arange(n)[:, None] < 2, -1, codes), [])
+
+
+def _sets(rng, n):
+    codes = np.array([[1, 0], [0, 1], [0, 0], [1, 0]])
+    return table(rng, "", Subset(n, 2, 0, 1), codes, np.where(np.arange(n)[:, None] == 2, -1, codes), [])
+
+
+def _labels(rng, n):
+    codes = rng.integers(0, 2, (n, 1))
+    return table(rng, "", Choice(n, 2), codes, np.where(np.arange(n)[:, None] == 1, -1, codes), [])
+
+
 def subsets_of_two(instance):
     return [np.array(bits, dtype=float) for bits in product((0, 1), repeat=instance) if sum(bits) <= 2]
 
@@ -170,7 +303,8 @@ def cases(seed=0):
     rng = np.random.default_rng(seed)
     return [
         choice(rng), choice(rng, sparse=True), chain(rng), chain(rng, sparse=True), chain(rng, legal=True),
-        user_oracle(rng), graph(rng), graph(rng, tied=True), label_sets(rng),
+        user_oracle(rng), graph(rng), graph(rng, tied=True), label_sets(rng), subset(rng), subset(rng, budget=True),
+        sets_of_two(rng), choices(rng), matching(rng), ranking(rng), ordinal(rng), products(rng),
     ]  # fmt: skip
 
 
@@ -189,3 +323,5 @@ SOLVERS = {
     "CCCP": CCCP(inner=OneSlack(tolerance=1e-6, max_iterations=3000), tolerance=1e-6),
 }
 ALL_LOSSES = list(LOSSES.values())
+PAIRS = [(case, loss) for case in CASES for loss in ALL_LOSSES if case.answers(loss)]
+PAIR_NAMES = [f"{loss.name}-{case.name}" for case, loss in PAIRS]

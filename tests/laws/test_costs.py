@@ -6,6 +6,7 @@ from cases import CASES
 from test_spaces import agrees, part_places
 
 from maximand.decoding import Calibrated, MaxScore
+from maximand.oracles import Entropic, Euclidean, Soft
 
 PAIRS = [(case, cost) for case in CASES for cost in case.costs]
 
@@ -53,12 +54,13 @@ class TestCosts:
 
     def test_calibrated_decoding_has_least_expected_cost(self, case, cost):
         theta = case.theta(np.random.default_rng(5))
-        chosen = Calibrated(cost)(case.space, theta)
-        for examples, one in case.singles():
-            parts = part_places(case.space, examples)
-            vector, _ = cost.linear(one, one.marginals(theta[parts]).mean)
-            best = (one.outputs() @ vector).min()
-            np.testing.assert_allclose(chosen[parts] @ vector, best, atol=1e-12)
+        for layer in (Soft(), Euclidean(), Entropic(), *([Soft(temperature=1.0)] if case.soft else [])):
+            chosen = Calibrated(cost, layer)(case.space, theta)
+            for examples, one in case.singles():
+                parts = part_places(case.space, examples)
+                vector, _ = cost.linear(one, layer(one, theta[parts]).mean)
+                best = (one.outputs() @ vector).min()
+                np.testing.assert_allclose(chosen[parts] @ vector, best, atol=1e-12)
 
 
 def test_max_score_decodes_the_argmax():

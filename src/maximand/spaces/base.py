@@ -8,8 +8,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from maximand.numerics import fields
-from maximand.spaces import scaled_costs
-from maximand.support import Array, Bools, Ints, Support
+from maximand.spaces import mixtures, scaled_costs
+from maximand.support import Array, Bools, Geometry, Ints, Support
 
 
 class Annotation(Protocol):
@@ -46,9 +46,12 @@ class OutputSpace(ABC):
     def decode(self, psi: Array) -> list[Any]:
         """Return the output of every example."""
 
-    @abstractmethod
     def allowed(self, annotation: Any) -> Bools:
-        """Return for every part whether an output in Y* may use it: outputs made of allowed parts are exactly Y*."""
+        """Return for every part whether an output in Y* may use it: outputs made of allowed parts are exactly Y*.
+
+        Spaces in which absent parts say something as well answer for Y* themselves.
+        """
+        raise NotImplementedError(f"Forbidding parts does not describe annotations of a {type(self).__name__}.")
 
     @abstractmethod
     def argmax(self, theta: Array) -> Support:
@@ -65,18 +68,34 @@ class OutputSpace(ABC):
     def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals."""
         raise NotImplementedError(
-            f"{type(self).__name__} has no marginals; use a loss made of maxima, such as hinge or ramp."
+            f"{type(self).__name__} has no marginals; use a loss made of maxima or projections, such as hinge or "
+            "euclidean."
         )
 
     def marginals_given(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
         """Soft maximum over Y*."""
+        if type(self).marginals is OutputSpace.marginals:
+            return self.marginals(theta, temperature)
         return self.marginals(np.where(self.allowed(annotation), theta, -np.inf), temperature)
 
     def marginals_other(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
         """Soft maximum over Y°."""
         raise NotImplementedError(
-            f"{type(self).__name__} has no marginals; use a loss made of maxima, such as hinge or ramp."
+            f"{type(self).__name__} has no marginals; use a loss made of maxima or projections, such as hinge or "
+            "euclidean."
         )
+
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+        """Project theta onto the hull of all psi(y): the u in it that maximises theta @ u - Psi(u).
+
+        The default finds a mixture of few outputs, asking for nothing but argmax. `start` is the one of an earlier
+        answer, for spaces that can make use of it.
+        """
+        return mixtures.ActiveSet()(self, theta, geometry)
+
+    def project_given(self, theta: Array, annotation: Any, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
+        """Project theta onto the hull of the outputs that agree with the annotation."""
+        return mixtures.ActiveSet()(self, theta, geometry, annotation)
 
     def argmax_product(self, first: Array, first_constant: Array, second: Array, second_constant: Array) -> Support:
         """Largest product of two affine functions of an output, see `scaled_costs.search`."""
@@ -93,6 +112,16 @@ class OutputSpace(ABC):
     def using(self, inference: Any) -> OutputSpace:
         """Return the same outputs, found by another inference, for spaces that have one."""
         raise ValueError(f"{type(self).__name__} finds its outputs exactly; leave the inference out.")
+
+    @property
+    def binary(self) -> bool:
+        """Whether it is known that a part occurs once or not at all, so that every psi(y) is in the unit cube."""
+        return False
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no part of any psi(y) is negative, as for counts."""
+        return True
 
     @property
     @abstractmethod

@@ -9,7 +9,7 @@ import numpy as np
 
 from maximand.numerics.chain import best_paths, soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
-from maximand.spaces.base import OutputSpace
+from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
 from maximand.support import Array, Bools, Ints, Support
 
@@ -52,7 +52,7 @@ class Legality:
         return None
 
 
-class Chain(OutputSpace):
+class Chain(LabelledSpace):
     """Tag sequences. The parts are nodes (position, label), then one block (label, next label) per example.
 
     A transition part is shared by all positions of its example and counts how often the pair occurs, so memory is

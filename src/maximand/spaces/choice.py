@@ -7,36 +7,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from maximand.numerics.choice import best_columns, soft_columns
-from maximand.spaces.base import OutputSpace
+from maximand.numerics.simplex import project_simplex
 from maximand.spaces.labels import Labels
-from maximand.support import Array, Bools, Ints, Support
+from maximand.spaces.table import TableSpace
+from maximand.support import Array, Bools, Geometry, Support
 
 
 @dataclass(frozen=True)
-class Choice(OutputSpace):
-    """Multiclass outputs: part l of example i says that its label is l, so theta is a matrix (example, label)."""
+class Choice(TableSpace):
+    """Multiclass outputs: part l of example i says that its label is l, so theta is a matrix (example, label).
 
-    n_examples: int
+    The hull is the simplex.
+    """
+
     n_labels: int
 
-    @property
-    def n_parts(self) -> int:  # type: ignore[override]
-        """Examples times labels."""
-        return self.n_examples * self.n_labels
+    n_slots = 1
 
     @property
-    def slots(self) -> Ints:
-        """The example that each slot belongs to."""
-        return np.arange(self.n_examples)
+    def width(self) -> int:
+        """A part for each label."""
+        return self.n_labels
+
+    @property
+    def binary(self) -> bool:
+        """Return True."""
+        return True
 
     def nodes(self, theta: Array) -> Array:
         """View theta as the matrix (slot, label)."""
         return theta.reshape(self.n_examples, self.n_labels)
-
-    def take(self, examples: Ints | slice) -> Choice:
-        """Return the batch of some of the examples."""
-        n = examples.stop - examples.start if isinstance(examples, slice) else len(examples)
-        return Choice(n, self.n_labels)
 
     def encode(self, annotation: Labels) -> Array:
         """Return the indicators of the known labels."""
@@ -70,6 +70,18 @@ class Choice(OutputSpace):
         """Log-sum-exp over the labels that the annotation excludes."""
         return self.marginals(np.where(self.allowed(annotation), -np.inf, theta), temperature)
 
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+        """Sparsemax or softmax of each row."""
+        if geometry is Geometry.ENTROPIC:
+            return self.marginals(theta)
+        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
+        project_simplex(self.nodes(theta), values, self.nodes(mean))
+        return Support(values, mean)
+
+    def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
+        """Project onto the simplex of the labels that the annotation allows."""
+        return self.project(np.where(self.allowed(annotation), theta, -np.inf), geometry)
+
     def argmax_product(self, first: Array, first_constant: Array, second: Array, second_constant: Array) -> Support:
         """Largest product by trying every label."""
         a = self.nodes(first) + first_constant[:, None]
@@ -79,8 +91,3 @@ class Choice(OutputSpace):
     def outputs(self) -> Array:
         """Return the k indicators."""
         return np.eye(self.n_labels)
-
-    @property
-    def fields(self) -> tuple[Ints, Ints]:
-        """A row for each example."""
-        return np.arange(self.n_examples + 1) * self.n_labels, np.zeros(self.n_examples + 1, dtype=np.int64)

@@ -10,12 +10,12 @@ from scipy.special import expit
 
 from maximand.inference import FactorGraphs, Inference, Structure, automatic, labelled
 from maximand.numerics.fields import copy_parts
-from maximand.spaces.base import OutputSpace
+from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels, take_slots
 from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 
-class Graph(OutputSpace):
+class Graph(LabelledSpace):
     """Labelled graphs. The parts are nodes (node, state), then tables (table, state, state) for the edges.
 
     Edges that share a table count in it, so memory stays linear in the nodes where tables are tied. A node with fewer

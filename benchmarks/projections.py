@@ -1,0 +1,155 @@
+"""Projections of 500 rows of scores beside their peers, in one run with peers and us taking turns.
+
+Ours run on one thread and, in chunks of rows, on two; jaxopt is compiled for the whole batch and chooses its own
+threads. fast-soft-sort no longer installs; the figures given for it were measured separately on a machine of this kind.
+"""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxopt.projection import projection_box_section
+from scipy.optimize import isotonic_regression
+
+from maximand.numerics import budget, order_simplex, permutahedron
+from maximand.numerics.simplex import project_simplex
+from report import save
+
+BATCH = 500
+REPEATS = 30
+FAST_SOFT_SORT = {10: 63_000.0, 100: 54_000.0, 1000: 17_000.0}  # projections onto the permutahedron a second
+
+
+def rates(**ways):
+    """Call the ways in turn, several times; return how many rows each does a second, at its best."""
+    seconds = {name: [] for name in ways}
+    for way in ways.values():
+        way()
+    for _ in range(REPEATS):
+        for name, way in ways.items():
+            began = time.perf_counter()
+            way()
+            seconds[name].append(time.perf_counter() - began)
+    return {name: BATCH / min(taken) for name, taken in seconds.items()}
+
+
+def ours(pool, kernel, scores, *arguments):
+    """Return the projection on one thread, that on two, and where both write it."""
+    values, means = np.empty(len(scores)), np.empty(scores.shape)
+    halves = [slice(0, len(scores) // 2), slice(len(scores) // 2, len(scores))]
+
+    def one():
+        kernel(scores, *arguments, values, means)
+
+    def two():
+        list(pool.map(lambda half: kernel(scores[half], *arguments, values[half], means[half]), halves))
+
+    return one, two, means
+
+
+def row(what, k, found, peer, wanted, **facts):
+    return {
+        "what": what, "k": k, "peer": peer,
+        "ours_per_second": found["one"], "ours_two_threads_per_second": found["two"], "peer_per_second": found["peer"], "ratio": found["one"] / found["peer"],
+        "ratio_two_threads": found["two"] / found["peer"], "asked_ratio": wanted, **facts,
+    }  # fmt: skip
+
+
+def simplex_rows(rng, pool):
+    for k in (3, 10, 100, 1000):
+        scores = rng.normal(size=(BATCH, k))
+        one, two, means = ours(pool, project_simplex, scores)
+
+        def peer(scores=scores, k=k):
+            ordered = -np.sort(-scores, axis=1)
+            thresholds = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, k + 1)
+            last = np.count_nonzero(ordered > thresholds, axis=1) - 1
+            return np.maximum(scores - np.take_along_axis(thresholds, last[:, None], axis=1), 0.0)
+
+        one()
+        np.testing.assert_allclose(means, peer(), atol=1e-12)
+        yield row("simplex", k, rates(one=one, two=two, peer=peer), "batched numpy, sorted", 2.0 if k > 10 else 1.0)
+
+
+def budget_rows(rng, pool):
+    batched = jax.jit(jax.vmap(projection_box_section, in_axes=(0, None)))
+    for k, count in ((10, 3), (100, 10), (1000, 50)):
+        scores = rng.normal(size=(BATCH, k))
+        one, two, means = ours(pool, budget.project_euclidean, scores, count, count)
+        ready = jnp.asarray(scores)
+        box = (jnp.zeros(k), jnp.ones(k), jnp.ones(k), float(count))
+
+        def peer(ready=ready, box=box):
+            return batched(ready, box).block_until_ready()
+
+        one()
+        errors = [float(np.abs(point.sum(axis=1) - count).max()) for point in (means, np.asarray(peer()))]
+        np.testing.assert_allclose(means, peer(), atol=1e-4)
+        found = rates(one=one, two=two, peer=peer)
+        facts = {"our_error_of_the_sum": errors[0], "peer_error_of_the_sum": errors[1]}
+        yield row(f"budget, sum = {count}", k, found, "jaxopt box section", 2.0, **facts)
+        one, two, _ = ours(pool, budget.project_entropic, scores, count, count)
+        found = {"peer": found["peer"], **rates(one=one, two=two)}
+        yield row(f"budget, sum = {count}, entropic", k, found, "jaxopt box section (Euclidean)", None)
+
+
+def permutahedron_rows(rng, pool):
+    for k in (10, 100, 1000):
+        weights = np.arange(k, 0.0, -1.0)
+        for spread, scores in (("1", rng.normal(size=(BATCH, k))), ("k", k * rng.normal(size=(BATCH, k)))):
+            one, two, means = ours(pool, permutahedron.project_euclidean, scores, weights)
+
+            def peer(scores=scores, weights=weights):
+                order = np.argsort(-scores, axis=1)
+                ordered = np.take_along_axis(scores, order, axis=1)
+                found = np.empty_like(scores)
+                for i in range(BATCH):
+                    found[i, order[i]] = ordered[i] - isotonic_regression(ordered[i] - weights, increasing=False).x
+                return found
+
+            one()
+            np.testing.assert_allclose(means, peer(), atol=1e-9)
+            found = rates(one=one, two=two, peer=peer)
+            what = f"permutahedron, scores of deviation {spread}, weights k ... 1"
+            yield row(what, k, found, "numpy and scipy's isotonic_regression", None)
+            one, two, _ = ours(pool, permutahedron.project_entropic, scores, weights)
+            entropic = {"peer": found["peer"], **rates(one=one, two=two)}
+            yield row(f"{what}, entropic", k, entropic, "numpy and scipy's isotonic_regression (Euclidean)", None)
+            if spread == "1":
+                found["peer"] = FAST_SOFT_SORT[k]
+                yield row(what, k, found, "fast-soft-sort (given)", 10.0)
+
+
+def order_rows(rng, pool):
+    for k in (10, 100, 1000):
+        scores = rng.normal(size=(BATCH, k))
+        one, two, means = ours(pool, order_simplex.project_euclidean, scores)
+
+        def peer(scores=scores):
+            return np.clip([isotonic_regression(theta, increasing=False).x for theta in scores], 0.0, 1.0)
+
+        one()
+        np.testing.assert_allclose(means, peer(), atol=1e-12)
+        yield row("order simplex", k, rates(one=one, two=two, peer=peer), "scipy's isotonic_regression", None)
+
+
+def main():
+    jax.config.update("jax_enable_x64", True)
+    rng = np.random.default_rng(0)
+    with ThreadPoolExecutor(2) as pool:
+        parts = (
+            simplex_rows(rng, pool),
+            budget_rows(rng, pool),
+            permutahedron_rows(rng, pool),
+            order_rows(rng, pool),
+        )
+        found = [row for part in parts for row in part]
+    peers = {name: version(name) for name in ("jax", "jaxopt")}
+    save("projections", found, batch=BATCH, repeats=REPEATS, peer_versions=peers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""What a mistake costs the user: Delta(y_true, y), affine in the parts of y."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from maximand.numerics.rows import with_rows_added
+from maximand.spaces import Labels, OutputSpace
+from maximand.spaces.labelled import indicators
+from maximand.support import Array, Ints
+
+
+class Cost(ABC):
+    """A cost that is affine in the parts of the prediction. One method serves training and prediction."""
+
+    @abstractmethod
+    def __call__(self, y_true: Any, y: Any) -> float:
+        """Return the cost of predicting y, in decoded form, where y_true holds; both fully known."""
+
+    @abstractmethod
+    def linear(self, space: OutputSpace, mean: Array) -> tuple[Array, Array]:
+        """Return v, c with E[cost(Y, y)] = v_i @ psi(y) + c_i for every example i, when psi(Y) has the given mean."""
+
+    def against(self, space: OutputSpace, annotation: Any) -> tuple[Array, Array]:
+        """Return v, c with cost = v_i @ psi(y) + c_i, the least over the outputs that agree with the annotation."""
+        return self.linear(space, space.encode(annotation))
+
+    def augmented(
+        self, theta: Array, space: OutputSpace, annotation: Any, factor: float
+    ) -> tuple[Array, Array | float]:
+        """Return theta + factor * v and factor * c, for v, c as `against` gives them."""
+        vector, constant = self.against(space, annotation)
+        return theta + factor * vector, factor * constant
+
+
+class LabelCost(Cost):
+    """A sum over slots of matrix[true label, label]; a slot whose label is not known costs nothing."""
+
+    normalized: bool = False
+
+    @abstractmethod
+    def matrix(self, n_labels: int) -> Array:
+        """Return the cost of a slot, (true label, label), with a zero diagonal."""
+
+    def __call__(self, y_true: Any, y: Any) -> float:
+        """Return the cost of one example of known labels."""
+        y_true, y = np.atleast_1d(y_true), np.atleast_1d(y)
+        slot_costs = self.matrix(int(max(y_true.max(), y.max())) + 1)[y_true, y]
+        return float(slot_costs.mean() if self.normalized else slot_costs.sum())
+
+    def linear(self, space: Any, mean: Array) -> tuple[Array, Array]:
+        """Expected cost of every label at every slot."""
+        self._check(space)
+        values = space.expected(self.matrix(space.n_labels), mean)
+        return space.affine(values * self._shares(space)[:, None] if self.normalized else values)
+
+    def against(self, space: Any, annotation: Labels) -> tuple[Array, Array]:
+        """Least cost of every label over the candidates of the slot."""
+        table, codes, weights = self.rows(space, annotation)
+        return space.affine(table[codes] * weights[:, None] if weights.size else table[codes])
+
+    def augmented(self, theta: Array, space: Any, annotation: Labels, factor: float) -> tuple[Array, Array | float]:
+        """Add those least costs; where parts are indicators, in place of the slots, which are the first parts."""
+        if not indicators(space):
+            return super().augmented(theta, space, annotation, factor)
+        return with_rows_added(theta, *self.rows(space, annotation), factor), 0.0
+
+    def rows(self, space: Any, annotation: Labels) -> tuple[Array, Ints, Array]:
+        """Return a table whose rows are the costs of the labels of a slot, the row of each slot, and its weight.
+
+        Empty weights are ones; rows may count from the end of the table.
+        """
+        self._check(space)
+        matrix = self.matrix(space.n_labels)
+        ambiguous = [matrix[candidates].min(axis=0) for candidates in reversed(annotation.candidates)]
+        table = np.vstack([matrix, *ambiguous, np.zeros(space.n_labels)])  # negative codes count from the end
+        weights = annotation.weights if annotation.weights is not None else np.empty(0)
+        if self.normalized:
+            weights = self._shares(space) * (weights if weights.size else 1.0)
+        return table, annotation.codes, weights
+
+    def _shares(self, space: Any) -> Array:
+        return 1.0 / np.bincount(space.slots)[space.slots]
+
+    def _check(self, space: Any) -> None:
+        """Refuse a space in whose parts the cost is not affine."""

@@ -1,0 +1,54 @@
+"""Costs of parts, and of products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maximand.costs.base import Cost
+from maximand.spaces import Annotations, OutputSpace, Parts, Product
+from maximand.support import Array
+
+
+@dataclass(frozen=True)
+class DifferentParts(Cost):
+    """The number of parts in which two outputs differ, for spaces whose parts occur once or not at all."""
+
+    def __call__(self, y_true: Any, y: Any) -> float:
+        """Return the number of differing parts of one example."""
+        return float(np.abs(np.asarray(y_true, dtype=float) - np.asarray(y, dtype=float)).sum())
+
+    def linear(self, space: OutputSpace, mean: Array) -> tuple[Array, Array]:
+        """|p - q| = p + q - 2 p q for p, q in {0, 1}."""
+        return 1.0 - 2.0 * mean, space.dot(np.ones_like(mean), mean)
+
+    def against(self, space: OutputSpace, annotation: Parts) -> tuple[Array, Array]:
+        """Count annotated parts only."""
+        vector, constant = self.linear(space, space.encode(annotation))
+        return np.where(annotation.psi >= 0, vector, 0.0), constant
+
+
+@dataclass(frozen=True)
+class Sum(Cost):
+    """The costs of the factors of a product, added up."""
+
+    costs: tuple[Cost, ...]
+
+    def __call__(self, y_true: Any, y: Any) -> float:
+        """Add up over the factors of one example."""
+        return sum(cost(*pair) for cost, *pair in zip(self.costs, y_true, y, strict=True))
+
+    def linear(self, space: Any, mean: Array) -> tuple[Array, Array]:
+        """Side by side."""
+        parts = zip(self.costs, space.factors, space.split(mean), strict=True)
+        return self._joined(space, [cost.linear(factor, part) for cost, factor, part in parts])
+
+    def against(self, space: Any, annotation: Annotations) -> tuple[Array, Array]:
+        """Side by side."""
+        parts = zip(self.costs, space.factors, annotation.factors, strict=True)
+        return self._joined(space, [cost.against(factor, part) for cost, factor, part in parts])
+
+    def _joined(self, space: Product, found: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+        return space.join([vector for vector, _ in found]), np.sum([constant for _, constant in found], axis=0)

@@ -1,0 +1,283 @@
+"""Maxima and projections on the permutahedron: the convex hull of all permutations of a vector of weights.
+
+The weights w are given in descending order. With the scores s in descending order too, the projection is
+
+    u = s - v           where the non-increasing v is the isotonic regression of s - w         (Euclidean),
+    u = exp(s - 1 - v)  where v is constant on blocks, log sum_B exp(s - 1) - log sum_B w      (entropic, w >= 0),
+
+so that u sums to what w does on every block. A score of -inf makes its entry 0, which takes a weight of 0 for each such
+entry; where there are too few of them, the value is -inf and the mean 0.
+"""
+
+import numpy as np
+from numba import njit
+
+from maximand.numerics.exponential import exponentials
+from maximand.numerics.isotonic import pool, pool_exponentials
+from maximand.support import Array
+
+FEW = 24  # up to here entries are ranked by comparing all pairs
+NEAR = 600.0  # exponentials of scores no further apart than this are normal numbers
+ONE, DIGITS, PLACE = np.uint64(1), np.uint64(32), np.uint64(2**32 - 1)  # a code has its digits above, its place below
+
+
+@njit(cache=True, nogil=True)
+def _rank_pairs(scores, keys, order, ranks):  # type: ignore[no-untyped-def]
+    k = scores.size
+    ranks[:] = 0
+    for l in range(k):
+        after = np.uint64(0)
+        for m in range(l + 1, k):
+            before = np.uint64(scores[l] >= scores[m])
+            ranks[m] += before
+            after += ONE - before
+        ranks[l] += after
+    for l in range(k):
+        keys[ranks[l]] = scores[l]
+        order[ranks[l]] = l
+
+
+@njit(cache=True, nogil=True)
+def _merge(keys, order, spare_keys, spare_order):  # type: ignore[no-untyped-def]
+    """Sort by merging runs of 1, 2, 4, ... entries; of equals the first remains first."""
+    k = keys.size
+    width = 1
+    while width < k:
+        for start in range(0, k, 2 * width):
+            middle, end = min(start + width, k), min(start + 2 * width, k)
+            left, right = start, middle
+            for m in range(start, end):
+                if right == end or (left < middle and keys[left] >= keys[right]):
+                    spare_keys[m], spare_order[m] = keys[left], order[left]
+                    left += 1
+                else:
+                    spare_keys[m], spare_order[m] = keys[right], order[right]
+                    right += 1
+        keys[:] = spare_keys
+        order[:] = spare_order
+        width *= 2
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _range(scores):  # type: ignore[no-untyped-def]
+    """Return the largest and the smallest finite score."""
+    highest, lowest = -np.inf, np.inf
+    for l in range(scores.size):
+        highest = max(highest, scores[l])
+        lowest = min(lowest, scores[l] if scores[l] > -np.inf else np.inf)
+    return highest, lowest
+
+
+@njit(cache=True, nogil=True)
+def _digit_bits(k):  # type: ignore[no-untyped-def]
+    bits = 5
+    while bits < 12 and (4 << bits) <= k:
+        bits += 1
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def digit_counts(k):  # type: ignore[no-untyped-def]
+    """Return room for the numbers of the digits that k scores are sorted by."""
+    return np.empty((2, 1 << _digit_bits(k)), dtype=np.uint64)
+
+
+@njit(cache=True, nogil=True)
+def _accumulate(counts):  # type: ignore[no-untyped-def]
+    """Replace each count by the sum of those before it."""
+    total = np.uint64(0)
+    for digit in range(counts.size):
+        count = counts[digit]
+        counts[digit] = total
+        total += count
+
+
+@njit(cache=True, nogil=True)
+def _sort_digits(scores, keys, order, spare, counts):  # type: ignore[no-untyped-def]
+    """Sort the scores rounded to numbers of two digits, first by the lower digit and then by the higher one."""
+    k, digits = scores.size, counts.shape[1]
+    bits, mask = np.uint64(_digit_bits(k)), np.uint64(digits - 1)
+    low, high = counts[0], counts[1]
+    counts[:] = 0
+    highest, lowest = _range(scores)
+    span = max(highest - lowest, 0.0)
+    scale = (digits * digits - 1.0) / span if 1e-290 < span < np.inf else 0.0
+    for l in range(k):
+        order[l] = np.uint64(np.int64(min(highest - scores[l], span) * scale)) << DIGITS | np.uint64(l)
+    for l in range(k):
+        low[(order[l] >> DIGITS) & mask] += ONE
+        high[order[l] >> (DIGITS + bits)] += ONE
+    _accumulate(low)
+    _accumulate(high)
+    for l in range(k):
+        code = order[l]
+        digit = (code >> DIGITS) & mask
+        spare[low[digit]] = code
+        low[digit] += ONE
+    for l in range(k):
+        place = spare[l] & PLACE
+        digit = spare[l] >> (DIGITS + bits)
+        rank = high[digit]
+        high[digit] = rank + ONE
+        keys[rank] = scores[place]
+        order[rank] = place
+
+
+@njit(cache=True, nogil=True)
+def sort_descending(scores, keys, order, spare_keys, spare_order, counts):  # type: ignore[no-untyped-def]
+    """Write the scores in descending order to keys and their places to order; the lowest place first among equals.
+
+    Few are ranked by comparing all pairs. More are rounded to whole numbers of two digits and sorted by these, which
+    leaves few out of order where they are spread evenly enough, and those are inserted where they belong. If that takes
+    many steps all are sorted by merging instead: O(k log k) at worst. The orders are uint64, which spares a look at the
+    sign of each index, and `counts` is what `digit_counts` returns.
+    """
+    k = scores.size
+    if k <= FEW:
+        _rank_pairs(scores, keys, order, spare_order)
+        return
+    _sort_digits(scores, keys, order, spare_order, counts)
+    steps = 0
+    for m in range(1, k):
+        if keys[m - 1] < keys[m]:
+            key, place, p = keys[m], order[m], m
+            while p > 0 and keys[p - 1] < key:
+                keys[p], order[p] = keys[p - 1], order[p - 1]
+                p -= 1
+            keys[p], order[p] = key, place
+            steps += m - p
+            if steps > 8 * k:
+                _merge(keys, order, spare_keys, spare_order)
+                return
+
+
+@njit(cache=True, nogil=True)
+def _allowed(keys, weights):  # type: ignore[no-untyped-def]
+    """Return how many scores are above -inf, or -1 where the others are too many for the weights of 0."""
+    allowed = keys.size
+    while allowed > 0 and keys[allowed - 1] == -np.inf:
+        allowed -= 1
+    for m in range(allowed, keys.size):
+        if weights[m] != 0.0:
+            return -1
+    return allowed
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _missing(keys, weights):  # type: ignore[no-untyped-def]
+    """Return what is to be added to each keys - keys[0] for their sum to be that of the weights."""
+    total = 0.0
+    for m in range(keys.size):
+        total += weights[m] - (keys[m] - keys[0])
+    return total / keys.size
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _value(keys, point):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for m in range(keys.size):
+        total += point[m] * (keys[m] - 0.5 * point[m])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def project_euclidean(scores: Array, weights: Array, values: Array, means: Array) -> None:
+    """Write to means[i] the u of largest scores[i] @ u - |u|^2 / 2, and to values[i] that maximum."""
+    n, k = scores.shape
+    keys, sums, masses, counts = np.empty(k), np.empty(k), np.empty(k), digit_counts(k)
+    order, spare, starts = np.empty(k, dtype=np.uint64), np.empty(k, dtype=np.uint64), np.empty(k + 1, dtype=np.int64)
+    for i in range(n):
+        sort_descending(scores[i], keys, order, sums, spare, counts)
+        allowed = _allowed(keys, weights)
+        if allowed < 0:
+            values[i] = -np.inf
+            means[i, :] = 0.0
+            continue
+        for m in range(allowed):
+            sums[m] = keys[m] - weights[m]
+            masses[m] = 1.0
+        blocks = pool(sums[:allowed], masses[:allowed], starts)
+        for b in range(blocks):
+            first, last = starts[b], starts[b + 1]
+            level = _missing(keys[first:last], weights[first:last])
+            for m in range(first, last):
+                sums[m] = keys[m] - keys[first] + level
+        values[i] = _value(keys[:allowed], sums)
+        sums[allowed:] = 0.0
+        for m in range(k):
+            means[i, order[m]] = sums[m]
+
+
+@njit(cache=True, nogil=True)
+def _pool_entropic(keys, weights, exponents, sums, masses, starts, bits):  # type: ignore[no-untyped-def]
+    """Write the blocks to starts and exp(keys - the largest of the block or of all) to exponents.
+
+    Return the number of blocks and whether the exponents are relative to the block.
+    """
+    k = keys.size
+    far = k > 0 and keys[0] - keys[k - 1] > NEAR
+    masses[:] = weights
+    for m in range(k):
+        exponents[m] = keys[m] - keys[0]
+    if far:
+        sums[:] = 1.0
+        blocks = pool_exponentials(exponents, sums, masses, starts)
+        for b in range(blocks):
+            for m in range(starts[b], starts[b + 1]):
+                exponents[m] = keys[m] - keys[starts[b]]
+        exponentials(exponents, bits)
+        return blocks, far
+    exponentials(exponents, bits)
+    sums[:] = exponents
+    return pool(sums, masses, starts), far
+
+
+@njit(cache=True, nogil=True)
+def project_entropic(scores: Array, weights: Array, values: Array, means: Array) -> None:
+    """Write to means[i] the u of largest scores[i] @ u - sum u log u, and to values[i] that maximum; weights >= 0."""
+    n, k = scores.shape
+    keys, sums, masses, exponents, counts = np.empty(k), np.empty(k), np.empty(k), np.empty(k), digit_counts(k)
+    order, spare, bits = np.empty(k, dtype=np.uint64), np.empty(k, dtype=np.uint64), np.empty(k, dtype=np.int64)
+    starts = np.empty(k + 1, dtype=np.int64)
+    for i in range(n):
+        sort_descending(scores[i], keys, order, sums, spare, counts)
+        allowed = _allowed(keys, weights)
+        if allowed < 0:
+            values[i] = -np.inf
+            means[i, :] = 0.0
+            continue
+        blocks, far = _pool_entropic(
+            keys[:allowed], weights[:allowed], exponents[:allowed], sums[:allowed], masses[:allowed], starts,
+            bits[:allowed],
+        )  # fmt: skip
+        value = 0.0
+        for b in range(blocks):
+            first, last = starts[b], starts[b + 1]
+            mass, total = 0.0, 0.0
+            for m in range(first, last):
+                mass += weights[m]
+                total += exponents[m]
+            for m in range(first, last):
+                means[i, order[m]] = exponents[m] * (mass / total)
+            if mass > 0.0:
+                value += mass * (keys[first if far else 0] + np.log(total / mass))
+        for m in range(allowed, k):
+            means[i, order[m]] = 0.0
+        values[i] = value
+
+
+@njit(cache=True, nogil=True)
+def best_orders(scores: Array, weights: Array, values: Array, means: Array) -> None:
+    """Write the permutation of the weights of largest score: the largest weight to the largest score, and so on."""
+    n, k = scores.shape
+    keys, spare_keys, counts = np.empty(k), np.empty(k), digit_counts(k)
+    order, spare = np.empty(k, dtype=np.uint64), np.empty(k, dtype=np.uint64)
+    for i in range(n):
+        sort_descending(scores[i], keys, order, spare_keys, spare, counts)
+        allowed = _allowed(keys, weights)
+        value = 0.0 if allowed >= 0 else -np.inf
+        for m in range(k):
+            means[i, order[m]] = weights[m] if allowed >= 0 else 0.0
+        for m in range(allowed):
+            value += keys[m] * weights[m]
+        values[i] = value

@@ -1,0 +1,49 @@
+"""Spaces whose outputs give a label to each of several slots."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from maximand.spaces.base import OutputSpace
+from maximand.support import Array, Ints
+
+
+class LabelledSpace(OutputSpace):
+    """Outputs are labels of slots: the classes of rows, the tags of tokens, the positions of items.
+
+    A cost that is a sum over slots reaches the parts through two methods. By default parts are indicators: `nodes`
+    views the first of them as a matrix (slot, label).
+    """
+
+    n_labels: int
+
+    @property
+    @abstractmethod
+    def slots(self) -> Ints:
+        """The example that each slot belongs to."""
+
+    def nodes(self, theta: Array) -> Array:
+        """View the parts that are indicators as the matrix (slot, label)."""
+        raise NotImplementedError(f"The parts of a {type(self).__name__} are no indicators of labels.")
+
+    def expected(self, matrix: Array, mean: Array) -> Array:
+        """Return the expected costs (slot, label) of labels, matrix[true label, label], when psi has the given mean."""
+        return self.nodes(mean) @ matrix
+
+    def affine(self, values: Array) -> tuple[Array, Array]:
+        """Return v, c with v_i @ psi(y) + c_i = the sum over the slots s of example i of values[s, label of s in y]."""
+        vector = np.zeros(self.n_parts)
+        self.nodes(vector)[:] = values
+        return vector, np.zeros(self.n_examples)
+
+    def slot_sums(self, values: Array) -> Array:
+        """Return for each example the sum of the values of its slots."""
+        return np.bincount(self.slots, weights=values, minlength=self.n_examples).astype(float)
+
+
+def indicators(space: Any) -> bool:
+    """Whether the first parts of a space are the indicators of labels, slot by slot."""
+    return type(space).nodes is not LabelledSpace.nodes

@@ -1,0 +1,100 @@
+"""Permutations as matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import numpy as np
+
+from maximand.numerics import assignment, transport
+from maximand.spaces.labels import Labels
+from maximand.spaces.table import TableSpace
+from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support
+
+TOLERANCE = 1e-10  # of the column sums of a projection; its rows sum to one
+MAX_ITERATIONS = 200
+
+
+@dataclass(frozen=True)
+class Matching(TableSpace):
+    """Each of k items gets one of k positions, all different: part (l, j) says that item l is at position j.
+
+    The hull is the Birkhoff polytope of doubly stochastic matrices. A slot is an item, its label the position.
+    """
+
+    n_items: int
+
+    @property
+    def n_labels(self) -> int:  # type: ignore[override]
+        """As many positions as items."""
+        return self.n_items
+
+    @property
+    def width(self) -> int:
+        """Items times positions."""
+        return self.n_items * self.n_items
+
+    @property
+    def n_slots(self) -> int:
+        """A slot for each item."""
+        return self.n_items
+
+    @property
+    def binary(self) -> bool:
+        """Return True."""
+        return True
+
+    def nodes(self, theta: Array) -> Array:
+        """View theta as the matrix (item, position), example after example."""
+        return theta.reshape(-1, self.n_items)
+
+    def matrices(self, theta: Array) -> Array:
+        """View theta as the array (example, item, position)."""
+        return theta.reshape(self.n_examples, self.n_items, self.n_items)
+
+    def encode(self, annotation: Labels) -> Array:
+        """Return the indicators of the known positions."""
+        return annotation.one_hot.ravel()
+
+    def decode(self, psi: Array) -> list[Ints]:
+        """Return the position of every item."""
+        return list(self.matrices(psi).argmax(axis=2))
+
+    def allowed(self, annotation: Labels) -> Bools:
+        """Return the positions that the annotation allows."""
+        return annotation.allowed_nodes.ravel()
+
+    def argmax(self, theta: Array) -> Support:
+        """Linear assignment."""
+        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
+        assignment.best_assignments(self.matrices(theta), values, self.matrices(mean))
+        return Support(values, mean)
+
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+        """Solve each row in closed form, given potentials of the columns, and Newton's method finds these.
+
+        The value is that of the semi-dual, never below the true one.
+        """
+        kernel = transport.project_euclidean if geometry is Geometry.EUCLIDEAN else transport.project_entropic
+        potentials = np.zeros((self.n_examples, self.n_items)) if start is None else start.copy()
+        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
+        converged = np.empty(self.n_examples, dtype=bool)
+        kernel(self.matrices(theta), potentials, TOLERANCE, MAX_ITERATIONS, values, self.matrices(mean), converged)
+        guarantee = Guarantee.EXACT if converged.all() else Guarantee.OVER
+        return Support(values, mean, guarantee, values, converged, potentials)
+
+    def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
+        """Forbid all parts that no matching which agrees with the annotation uses."""
+        allowed = self.allowed(annotation).reshape(self.n_examples, self.n_items, self.n_items)
+        possible = np.empty(self.n_examples, dtype=bool)
+        assignment.total_support(allowed, possible)
+        found = self.project(np.where(allowed.ravel(), theta, -np.inf), geometry)
+        if possible.all():
+            return found
+        return replace(found, value=np.where(possible, found.value, -np.inf), mean=self.scale(found.mean, possible))
+
+    def outputs(self) -> Array:
+        """Return every permutation matrix."""
+        orders = np.array(list(permutations(range(self.n_items))))
+        return np.eye(self.n_items)[orders].reshape(len(orders), -1)

@@ -1,0 +1,160 @@
+"""Several outputs for each example at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import Any
+
+import numpy as np
+
+from maximand.spaces.base import OutputSpace
+from maximand.spaces.choice import Choice
+from maximand.spaces.table import TableSpace
+from maximand.support import Array, Bools, Geometry, Ints, Support
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """An annotation for each factor of a product."""
+
+    factors: tuple[Any, ...]
+
+    @property
+    def full(self) -> Bools:
+        """Per example: every factor is known."""
+        return np.logical_and.reduce([annotation.full for annotation in self.factors])
+
+    def take(self, examples: Ints | slice) -> Annotations:
+        """Return the annotation of some examples."""
+        return Annotations(tuple(annotation.take(examples) for annotation in self.factors))
+
+
+class Product(OutputSpace):
+    """An output is a tuple with one of each factor; theta is a matrix with the parts of the factors side by side."""
+
+    def __init__(self, *factors: TableSpace | Choice):
+        sizes = {space.n_examples for space in factors}
+        if len(sizes) != 1:
+            raise ValueError(f"The factors of a product have {sizes or 'no'} examples; they must have equally many.")
+        self.factors = factors
+        self.n_examples = sizes.pop()
+        widths = [space.n_parts // max(self.n_examples, 1) for space in factors]
+        self.edges = np.concatenate([[0], np.cumsum(widths)])
+        self.n_parts = self.n_examples * int(self.edges[-1])
+
+    def split(self, theta: Array) -> list[Array]:
+        """Return theta of each factor."""
+        rows = theta.reshape(self.n_examples, -1)
+        return [part.ravel() for part in np.split(rows, self.edges[1:-1], axis=1)]
+
+    def join(self, parts: list[Array]) -> Array:
+        """Put the vectors of the factors side by side: the inverse of `split`."""
+        return np.concatenate([part.reshape(self.n_examples, -1) for part in parts], axis=1).ravel()
+
+    def _each(self, answer: Callable[[int, Any, Array], Support], theta: Array) -> Support:
+        """Add up the answers of the factors."""
+        found = [
+            answer(f, space, part) for f, (space, part) in enumerate(zip(self.factors, self.split(theta), strict=True))
+        ]
+        value = np.sum([support.value for support in found], axis=0)
+        mean = self.join([support.mean for support in found])
+        mean = self.scale(mean, (value > -np.inf).astype(float))
+        return Support(value, mean, reduce(and_, (support.guarantee for support in found)))
+
+    def take(self, examples: Ints | slice) -> Product:
+        """Return the batch of some of the examples."""
+        return Product(*(space.take(examples) for space in self.factors))
+
+    @property
+    def binary(self) -> bool:
+        """Whether all factors are."""
+        return all(space.binary for space in self.factors)
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether all factors are."""
+        return all(space.nonnegative for space in self.factors)
+
+    def encode(self, annotation: Annotations) -> Array:
+        """Encode each factor."""
+        pairs = zip(self.factors, annotation.factors, strict=True)
+        return self.join([space.encode(part) for space, part in pairs])
+
+    def decode(self, psi: Array) -> list[tuple[Any, ...]]:
+        """Return a tuple for each example."""
+        parts = zip(self.factors, self.split(psi), strict=True)
+        return list(zip(*(space.decode(part) for space, part in parts), strict=True))
+
+    def argmax(self, theta: Array) -> Support:
+        """Best output of each factor."""
+        return self._each(lambda _, space, part: space.argmax(part), theta)
+
+    def argmax_given(self, theta: Array, annotation: Annotations) -> Support:
+        """Best output of each factor that agrees with its annotation."""
+        return self._each(lambda f, space, part: space.argmax_given(part, annotation.factors[f]), theta)
+
+    def argmax_other(self, theta: Array, annotation: Annotations) -> Support:
+        """Best over the factors of outputs that contradict the annotation there first."""
+        return self._over_pieces(theta, annotation, 0.0)
+
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+        """Soft maximum of each factor."""
+        return self._each(lambda _, space, part: space.marginals(part, temperature), theta)
+
+    def marginals_given(self, theta: Array, annotation: Annotations, temperature: float = 1.0) -> Support:
+        """Soft maximum of each factor over what agrees with its annotation."""
+        return self._each(lambda f, space, part: space.marginals_given(part, annotation.factors[f], temperature), theta)
+
+    def marginals_other(self, theta: Array, annotation: Annotations, temperature: float = 1.0) -> Support:
+        """Soft maximum over the factors of outputs that contradict the annotation there first."""
+        return self._over_pieces(theta, annotation, temperature)
+
+    def _over_pieces(self, theta: Array, annotation: Annotations, temperature: float) -> Support:
+        """Split Y° by the first factor that contradicts its annotation; the (soft) maximum over the pieces."""
+
+        def piece(first: int) -> Support:
+            return self._each(
+                lambda f, space, part: _first_off(f, first, space, part, annotation.factors[f], temperature), theta
+            )
+
+        pieces = [piece(first) for first in range(len(self.factors))]
+        values = np.concatenate([found.value[:, None] for found in pieces], axis=1).ravel()
+        choice = Choice(self.n_examples, len(pieces))
+        found = choice.marginals(values, temperature) if temperature else choice.argmax(values)
+        shares = choice.nodes(found.mean)
+        mean = np.sum([self.scale(found.mean, shares[:, f]) for f, found in enumerate(pieces)], axis=0)
+        return Support(found.value, mean, reduce(and_, (found.guarantee for found in pieces)))
+
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+        """Project onto the hull of each factor."""
+        return self._each(lambda _, space, part: space.project(part, geometry), theta)
+
+    def project_given(self, theta: Array, annotation: Annotations, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
+        """Project each factor given its annotation."""
+        return self._each(lambda f, space, part: space.project_given(part, annotation.factors[f], geometry), theta)
+
+    def outputs(self) -> Array:
+        """Return every combination."""
+        rows = np.zeros((1, 0))
+        for space in self.factors:
+            own = space.outputs()
+            rows = np.concatenate([np.repeat(rows, len(own), axis=0), np.tile(own, (len(rows), 1))], axis=1)
+        return rows
+
+    @property
+    def fields(self) -> tuple[Ints, Ints]:
+        """A row for each example."""
+        return np.arange(self.n_examples + 1) * int(self.edges[-1]), np.zeros(self.n_examples + 1, dtype=np.int64)
+
+
+def _first_off(f: int, first: int, space: Any, theta: Array, annotation: Any, temperature: float) -> Support:
+    """Answer for factor f when the first factor that contradicts its annotation is `first`."""
+    heat = (temperature,) if temperature else ()
+    if f < first:
+        return (space.marginals_given if temperature else space.argmax_given)(theta, annotation, *heat)
+    if f == first:
+        return (space.marginals_other if temperature else space.argmax_other)(theta, annotation, *heat)
+    return (space.marginals if temperature else space.argmax)(theta, *heat)
