@@ -1,9 +1,11 @@
 """Projections of 500 rows of scores beside their peers, in one run with peers and us taking turns.
 
-Ours run on one thread and, in chunks of rows, on two; jaxopt is compiled for the whole batch and chooses its own
-threads. fast-soft-sort no longer installs; the figures given for it were measured separately on a machine of this kind.
+Ours run on one thread and, in chunks of rows, on two, which helps where a core is free for the second; the load when
+the run began is stored. jaxopt is compiled for the whole batch and chooses its own threads. fast-soft-sort no longer
+installs; the figures given for it were measured separately on a machine of this kind.
 """
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -52,10 +54,17 @@ def ours(pool, kernel, scores, *arguments):
 
 def row(what, k, found, peer, wanted, **facts):
     return {
-        "what": what, "k": k, "peer": peer,
-        "ours_per_second": found["one"], "ours_two_threads_per_second": found["two"], "peer_per_second": found["peer"], "ratio": found["one"] / found["peer"],
-        "ratio_two_threads": found["two"] / found["peer"], "asked_ratio": wanted, **facts,
-    }  # fmt: skip
+        "what": what,
+        "k": k,
+        "peer": peer,
+        "ours_per_second": found["one"],
+        "ours_two_threads_per_second": found["two"],
+        "peer_per_second": found["peer"],
+        "ratio": found["one"] / found["peer"],
+        "ratio_two_threads": found["two"] / found["peer"],
+        "asked_ratio": wanted,
+        **facts,
+    }
 
 
 def simplex_rows(rng, pool):
@@ -139,6 +148,7 @@ def order_rows(rng, pool):
 def main():
     jax.config.update("jax_enable_x64", True)
     rng = np.random.default_rng(0)
+    busy = os.getloadavg()[0]
     with ThreadPoolExecutor(2) as pool:
         parts = (
             simplex_rows(rng, pool),
@@ -148,7 +158,7 @@ def main():
         )
         found = [row for part in parts for row in part]
     peers = {name: version(name) for name in ("jax", "jaxopt")}
-    save("projections", found, batch=BATCH, repeats=REPEATS, peer_versions=peers)
+    save("projections", found, batch=BATCH, repeats=REPEATS, peer_versions=peers, load_before=busy)
 
 
 if __name__ == "__main__":

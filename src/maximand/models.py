@@ -14,7 +14,20 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from maximand import costs, decoding, estimators, features, inference, losses, oracles, solvers, spaces, support, tasks
+from maximand import (
+    costs,
+    decoding,
+    estimators,
+    features,
+    inference,
+    losses,
+    oracles,
+    sets,
+    solvers,
+    spaces,
+    support,
+    tasks,
+)
 from maximand.files.atomic import write_atomically
 from maximand.files.container import LARGEST_FILE, Source, from_bytes, read, to_bytes
 from maximand.files.errors import ModelFileError
@@ -22,31 +35,39 @@ from maximand.files.packing import Packer, Unpacker
 from maximand.solvers.approximation import Shortfall
 from maximand.tasks.graphs import BoundGraphs
 from maximand.tasks.label_names import LabelNames
+from maximand.tasks.levels import BoundOrdinal
 from maximand.tasks.multiclass import BoundMulticlass
 from maximand.tasks.multilabel import BoundMultilabel
+from maximand.tasks.rankings import BoundRanking
+from maximand.tasks.table import BoundTable
 from maximand.tasks.tagging import BoundTagging
 
 TASKS: dict[type[Any], type[Any]] = {
     estimators.GraphLabeler: BoundGraphs,
+    estimators.LabelRanker: BoundRanking,
     estimators.MulticlassClassifier: BoundMulticlass,
     estimators.MultilabelClassifier: BoundMultilabel,
+    estimators.OrdinalClassifier: BoundOrdinal,
     estimators.SequenceTagger: BoundTagging,
 }
 PREDICTORS = tuple(TASKS)
 TRANSFORMERS = (tasks.WindowVectorizer, MaxAbsScaler, MinMaxScaler, StandardScaler)
 ESTIMATORS = {kind.__name__: kind for kind in (*PREDICTORS, *TRANSFORMERS)}
 PARTS: tuple[type, ...] = (
-    costs.CostMatrix, costs.DifferentParts, costs.Hamming, costs.ZeroOne,
+    costs.Absolute, costs.CostMatrix, costs.DifferentParts, costs.DiscountedGain, costs.Hamming, costs.Kendall,
+    costs.MissedTop, costs.PrecisionAt, costs.Squared, costs.Sum, costs.Weighted, costs.ZeroOne,
     decoding.Calibrated, decoding.MaxScore,
     features.ChainFeatures, features.GraphFeatures, features.PerLabel,
     inference.BeliefPropagation, inference.Combine, inference.Exhaustive, inference.GraphCut, inference.Greedy,
     inference.IntegerProgram, inference.IteratedModes, inference.LinearProgram, inference.RhoApproximate,
     inference.Tree,
-    losses.Loss, oracles.Larger, oracles.Over, oracles.Rescaled, oracles.Soft,
+    losses.Loss, oracles.Entropic, oracles.Euclidean, oracles.Larger, oracles.Over, oracles.Rescaled, oracles.Soft,
+    sets.Cube, sets.Everything, sets.Hull, sets.RowStochastic, sets.Sized,
     solvers.BlockFrankWolfe, solvers.CCCP, solvers.Decreasing, solvers.LBFGS, solvers.NSlack, solvers.OneSlack,
     solvers.Perceptron, solvers.Polyak, solvers.Record, solvers.Subgradient,
-    spaces.Legality, support.Guarantee, tasks.GraphTask, tasks.Independent, tasks.MulticlassTask, tasks.MultilabelTask,
-    tasks.Pairwise, tasks.TaggingTask, *TASKS.values(), LabelNames, Shortfall, FeatureHasher,
+    spaces.ActiveSet, spaces.AwaySteps, spaces.Legality, support.Guarantee, tasks.Budget, tasks.GraphTask,
+    tasks.Independent, tasks.MulticlassTask, tasks.MultilabelTask, tasks.OrdinalTask, tasks.Pairwise,
+    tasks.RankingTask, tasks.TaggingTask, *TASKS.values(), LabelNames, Shortfall, FeatureHasher,
 )  # fmt: skip
 
 
@@ -56,9 +77,9 @@ LEFT_OUT = object()
 def save(model: Any, path: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> None:
     """Write a fitted estimator to a file, atomically: a reader finds the old file or the new one, never half of it.
 
-    A model is a `MulticlassClassifier`, `MultilabelClassifier`, `SequenceTagger` or `GraphLabeler`, or a Pipeline that
-    ends with one after a `WindowVectorizer` or one of scikit-learn's scalers. `classes` names dataclasses of your own
-    that it holds, such as a cost; `load` needs them too.
+    A model is a `MulticlassClassifier`, `MultilabelClassifier`, `OrdinalClassifier`, `LabelRanker`, `SequenceTagger`
+    or `GraphLabeler`, or a Pipeline that ends with one after a `WindowVectorizer` or one of scikit-learn's scalers.
+    `classes` names dataclasses of your own that it holds, such as a cost; `load` needs them too.
     """
     write_atomically(path, dump(model, classes))
 
@@ -200,12 +221,14 @@ def _check(model: Any) -> None:
         raise ModelFileError(f"there should be {task.features.n_weights} weights")
     if not np.isfinite(weights).all():
         raise ModelFileError("some weights are not finite")
-    if task.names.count != task.features.n_labels or not np.array_equal(model.classes_, task.names.classes):
+    if not np.array_equal(model.classes_, task.names.classes):
+        raise ModelFileError("the labels do not fit the weights")
+    if isinstance(task, BoundTable):
+        task.check()
+    elif task.names.count != task.features.n_labels:
         raise ModelFileError("the labels do not fit the weights")
     if isinstance(task, BoundTagging) and task.legality is not None:
         task.legality.check(task.features.n_labels)
-    if isinstance(task, BoundMultilabel):
-        task.check()
     if isinstance(task, BoundGraphs) and len(task.features.pattern) != task.names.count:
         raise ModelFileError("the tables do not fit the labels")
     summary(model)

@@ -62,7 +62,7 @@ def test_optimality_conditions(kind, scale, k):
 
 
 @pytest.mark.parametrize(("kind", "scale"), CASES)
-@pytest.mark.parametrize("k", [24, 25, 100, 700])
+@pytest.mark.parametrize("k", [14, 15, 100, 700])
 def test_many_scores(kind, scale, k):
     """A point is the projection if it is feasible and no vertex is better than it along the gradient."""
     rng = np.random.default_rng(k)
@@ -120,7 +120,7 @@ def test_simplex_and_softmax_are_special_cases():
     assert not means.any()
 
 
-@pytest.mark.parametrize("k", [1, 2, 10, 24, 25, 31, 64, 100, 257, 1000])
+@pytest.mark.parametrize("k", [1, 2, 10, 14, 15, 31, 64, 100, 257, 1000])
 def test_orders_are_stable(k):
     rng = np.random.default_rng(k)
     cluster = rng.normal(size=k)

@@ -15,7 +15,6 @@ from maximand.cli.kinds import Kind, format_of, load_model
 from maximand.cli.label_sets import indicators
 from maximand.cli.output import add_common_options, opened
 from maximand.estimators import MultilabelClassifier, SequenceTagger
-from maximand.estimators.predictor import temperature_of
 from maximand.formats import read_conll
 from maximand.losses import named
 from maximand.models import predictor_of
@@ -40,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the columns of the data with the predicted tag after them; for tables a label or a set in each line."""
     model, known = load_model(options.model)
     predictor = predictor_of(model)
-    if options.proba and not temperature_of(predictor.loss):
+    if options.proba and not hasattr(predictor, "predict_proba"):
         raise ValueError(f"The loss {named(predictor.loss).name} models no probabilities; fit with --loss crf.")
     form = format_of(options, known)
     with opened(options.output) as file:

@@ -13,6 +13,7 @@ from maximand.decoding import Decoder
 from maximand.estimators.predictor import StructuredPredictor, class_cost, probabilistic, share_right
 from maximand.inference import Inference
 from maximand.losses import Loss
+from maximand.oracles import Projection
 from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks.base import checked_weight
@@ -63,7 +64,7 @@ class GraphLabeler(StructuredPredictor):
         diagonals: bool = False,
         directional: bool = True,
         inference: Inference | None = None,
-        loss: str | Loss = "hinge",
+        loss: str | Loss | Projection = "hinge",
         solver: str | Solver = "auto",
         regularization: float = 1e-3,
         fit_intercept: bool = True,

@@ -15,6 +15,7 @@ from maximand.decoding import Decoder
 from maximand.estimators.predictor import class_factors
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
+from maximand.oracles import Projection
 from maximand.solvers import Solver
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
@@ -47,7 +48,7 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
     def __init__(
         self,
         *,
-        loss: str | Loss = "hinge",
+        loss: str | Loss | Projection = "hinge",
         solver: str | Solver = "auto",
         regularization: float = 1e-3,
         fit_intercept: bool = True,
@@ -80,24 +81,13 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         if y is None:
             raise ValueError("MulticlassClassifier requires y to be passed, but the target y is None.")
         X = self._table(X, reset=True)
-        if _partial(y) or _mixed(y):
-            y = list(y)
-        else:
-            y = column_or_1d(y, warn=True)
-            check_classification_targets(y)
         self._check_parameters()
-        bound, inputs, annotation = MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs).bind(X, y)
+        task = MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs)
+        bound, inputs, annotation = task.bind(X, labels_of(y))
         self.classes_ = bound.names.classes
-        weight = self._class_weighted(annotation.codes, checked_weight(sample_weight, X.shape[0]))
+        weight = checked_weight(sample_weight, X.shape[0])
+        weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, inputs, annotation, weight)
-
-    def _class_weighted(self, codes: Ints, weight: Array | None) -> Array | None:
-        """Multiply the weights of examples of known class by that of the class."""
-        if self.class_weight is None:
-            return weight
-        factors = class_factors(self.class_weight, self.classes_, codes)
-        by_example = np.where(codes >= 0, factors[np.maximum(codes, 0)], 1.0)
-        return by_example if weight is None else by_example * weight
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each label; of two labels, how far the second is above the first."""
@@ -117,6 +107,24 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
     def intercept_(self) -> Array:
         """The bias of each label."""
         return self.task_.features.biases(self.weights_)
+
+
+def labels_of(y: Any) -> Any:
+    """Return labels as a list where some are sets of candidates or not known; else as scikit-learn wants them."""
+    if _partial(y) or _mixed(y):
+        return list(y)
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    return y
+
+
+def class_weighted(class_weight: Any, classes: np.ndarray, codes: Ints, weight: Array | None) -> Array | None:
+    """Multiply the weights of examples of known class by that of the class."""
+    if class_weight is None:
+        return weight
+    factors = class_factors(class_weight, classes, codes)
+    by_example = np.where(codes >= 0, factors[np.maximum(codes, 0)], 1.0)
+    return by_example if weight is None else by_example * weight
 
 
 def _partial(y: Any) -> bool:

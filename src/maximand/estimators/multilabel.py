@@ -12,12 +12,13 @@ from maximand.decoding import Decoder
 from maximand.estimators.predictor import class_cost
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
+from maximand.oracles import Projection
 from maximand.solvers import Solver
 from maximand.support import Array
-from maximand.tasks import Independent, MultilabelTask, Pairwise
+from maximand.tasks import Budget, Independent, MultilabelTask, Pairwise
 from maximand.tasks.base import checked_weight
 
-SHAPES = {"independent": Independent, "pairwise": Pairwise}
+SHAPES = {"independent": Independent, "budget": Budget, "pairwise": Pairwise}
 
 
 class MultilabelClassifier(ClassifierMixin, TablePredictor):
@@ -25,15 +26,15 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
 
     y is an indicator matrix (row, label) with -1 or NaN where a label is not known; or a list of sets of labels of any
     type, where a dict {label: True or False} says what is known of a row. predict returns what y was: indicators, or
-    sets. predict_proba, with loss="crf", returns the probability of each label.
+    sets. predict_proba, with loss="crf" or "euclidean", returns the probability of each label.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
     Parameters
     ----------
-    structure : "independent", "pairwise", Independent or Pairwise
-        Whether labels are decided one by one or together; `Pairwise(search=...)` says how to find the best set:
-        `GraphCut()`, `LinearProgram()`, `Greedy()`, ...
+    structure : "independent", "budget", "pairwise", Independent, Budget or Pairwise
+        Whether labels are decided one by one or together: `Budget(min_size, max_size)` bounds their number, `Pairwise`
+        has a weight for each two; `Pairwise(search=...)` says how to find the best set: `GraphCut()`, `Greedy()`, ...
     fit_intercept : bool
         Whether to add a bias for each label; it is regularised like all weights.
     cost : Cost or None
@@ -51,8 +52,8 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
     def __init__(
         self,
         *,
-        structure: str | Independent | Pairwise = "independent",
-        loss: str | Loss = "hinge",
+        structure: str | Independent | Budget | Pairwise = "independent",
+        loss: str | Loss | Projection = "hinge",
         solver: str | Solver = "auto",
         regularization: float = 1e-3,
         fit_intercept: bool = True,
@@ -104,13 +105,13 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
             bound.cost = class_cost(self.class_weight, self.cost, np.arange(2), annotation.codes, normalized=True)
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
 
-    def _shape(self) -> Independent | Pairwise:
-        if isinstance(self.structure, (Independent, Pairwise)):
+    def _shape(self) -> Independent | Budget | Pairwise:
+        if isinstance(self.structure, (Independent, Budget, Pairwise)):
             return self.structure
         if self.structure not in SHAPES:
             raise ValueError(
-                f"There is no structure {self.structure!r}; choose one of {', '.join(SHAPES)}, or give Independent() "
-                "or Pairwise()."
+                f"There is no structure {self.structure!r}; choose one of {', '.join(SHAPES)}, or give Independent(), "
+                "Budget() or Pairwise()."
             )
         return SHAPES[self.structure]()
 
@@ -129,13 +130,13 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
     @property
     def coef_(self) -> Array:
         """The weights, (label, feature)."""
-        node = self.task_.features.node
+        node = self.task_.node
         return node.coefficients(self.weights_[: node.n_weights]).T
 
     @property
     def intercept_(self) -> Array:
         """The bias of each label."""
-        node = self.task_.features.node
+        node = self.task_.node
         return node.biases(self.weights_[: node.n_weights])
 
     @property
@@ -143,7 +144,7 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
         """The weight of each two labels for occurring together, as a symmetric matrix; zeros where independent."""
         k = self.classes_.size
         matrix = np.zeros((k, k))
-        own = self.weights_[self.task_.features.node.n_weights :]
+        own = self.weights_[self.task_.node.n_weights :]
         if own.size:
             matrix[np.triu_indices(k, 1)] = own
         return matrix + matrix.T

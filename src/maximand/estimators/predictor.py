@@ -19,12 +19,13 @@ from maximand.batch import LANES, Batch, cut
 from maximand.callbacks.checkpoint import Checkpoint
 from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost, Hamming
-from maximand.decoding import Decoder, MaxScore
+from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
 from maximand.features import Rows
 from maximand.losses import Loss, named
 from maximand.objective import Objective, fingerprint
-from maximand.oracles import Soft
+from maximand.oracles import Projection, Soft
+from maximand.sets import Hull
 from maximand.solvers import Record, Result, Solver, automatic
 from maximand.solvers.base import Run
 from maximand.spaces import OutputSpace
@@ -34,16 +35,28 @@ from maximand.tasks.base import checked_weight
 from maximand.tasks.label_names import Candidates, unknown
 
 
-def temperature_of(loss: str | Loss) -> float:
-    """Return the temperature at which a loss models probabilities; 0 when it does not."""
+def layer_of(loss: str | Loss | Projection) -> Soft | Projection | None:
+    """Return what makes a mean of the scores in the loss: marginals or a projection; None where it takes maxima."""
     penalty = named(loss).penalty
-    return penalty.temperature if isinstance(penalty, Soft) else 0.0
+    return penalty if isinstance(penalty, (Soft, Projection)) and penalty.smooth else None
+
+
+def soft(estimator: StructuredPredictor) -> bool:
+    """Say whether the estimator's loss makes means of scores; raise the reason where it does not."""
+    if layer_of(estimator.loss) is None:
+        raise AttributeError(
+            f"The loss {named(estimator.loss).name} takes maxima and knows no means; use loss='crf' or 'euclidean'."
+        )
+    return True
 
 
 def probabilistic(estimator: StructuredPredictor) -> bool:
-    """Say whether the estimator's loss models probabilities; raise the reason where it does not."""
-    if not temperature_of(estimator.loss):
-        raise AttributeError(f"The loss {named(estimator.loss).name} models no probabilities; use loss='crf'.")
+    """Say whether the means that the estimator's loss makes are probabilities; raise the reason where not."""
+    layer = layer_of(estimator.loss)
+    if layer is None or (isinstance(layer, Projection) and not isinstance(layer.onto, Hull)):
+        raise AttributeError(
+            f"The loss {named(estimator.loss).name} models no probabilities; use loss='crf' or 'euclidean'."
+        )
     return True
 
 
@@ -56,14 +69,16 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
     ----------
     task : Task
         What inputs and outputs are.
-    loss : str or Loss
-        "hinge", "ramp", "crf", ...: see `maximand.losses`.
+    loss : str, Loss or Projection
+        "hinge", "ramp", "crf", "euclidean", ...: see `maximand.losses`; `Euclidean(onto=...)` and `Entropic(onto=...)`
+        stand for the losses that they generate.
     solver : "auto" or Solver
         How to minimise; "auto" chooses one that is valid for the loss and the data.
     regularization : float
         The factor of |w|^2 / 2 next to the mean loss.
     decoder : Decoder or None
-        How to predict; None for the output of largest score.
+        How to predict; None for the output of largest score, or with the loss of a projection the one of least
+        expected cost.
     tolerance, max_iterations, max_seconds : float or None, int, float
         Limits of the automatic solver, as in `Solver`; None for its own tolerance. A given solver has its own limits.
     n_threads : int or None
@@ -80,11 +95,13 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
     n_iter_, stop_reason_, history_ : int, str, list of Record
     """
 
+    _start: Result | None = None  # where training begins, see `regularization_path`
+
     def __init__(
         self,
         task: Task,
         *,
-        loss: str | Loss = "hinge",
+        loss: str | Loss | Projection = "hinge",
         solver: str | Solver = "auto",
         regularization: float = 1e-3,
         decoder: Decoder | None = None,
@@ -147,7 +164,7 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
     def _minimized(self, X: Any, objective: Objective, solver: Solver) -> Result:
         """Run the solver with the callbacks, from a checkpoint where one of them has one."""
         if not getattr(self, "_skl_callbacks", None):
-            return solver.minimize(objective)
+            return solver.minimize(objective, start=self._start)
         fit = self._init_callback_context(max_subtasks=solver.max_iterations)
         fit.call_on_fit_task_begin(estimator=self, X=X)
         tolerance = solver.tolerance
@@ -167,7 +184,7 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
             if isinstance(callback, Checkpoint):
                 without_limits = replace(solver, max_iterations=0, max_seconds=0.0)  # a resumed run may go further
                 resume = callback.resume(fingerprint(objective, without_limits))
-        result = solver.minimize(objective, callback=after, resume=resume)
+        result = solver.minimize(objective, start=self._start, callback=after, resume=resume)
         fit.call_on_fit_task_end(estimator=self, X=X)
         return result
 
@@ -193,7 +210,11 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         return list(Threads(self.n_threads).map(one, cut(space.work, LANES)))
 
     def _decode(self, space: OutputSpace, theta: Array) -> Array:
-        return (self.decoder or MaxScore())(space, theta)
+        decoder = self.decoder
+        if decoder is None:
+            layer = layer_of(self.loss)
+            decoder = Calibrated(self.task_.cost, layer) if isinstance(layer, Projection) else MaxScore()
+        return decoder(space, theta)
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs."""
@@ -203,13 +224,17 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         """Return the scores of the parts."""
         return joined(self._answers(X, lambda _, space, theta: self.task_.parts(space, theta)))
 
+    @available_if(soft)
+    def predict_soft(self, X: Any) -> Any:
+        """Return the means that the loss makes of the scores: marginals, or what is projected onto its set."""
+        layer = layer_of(self.loss)
+        assert layer is not None
+        return joined(self._answers(X, lambda _, space, theta: self.task_.means(space, layer(space, theta).mean)))
+
     @available_if(probabilistic)
     def predict_proba(self, X: Any) -> Any:
-        """Return the marginal probabilities of the parts."""
-        heat = temperature_of(self.loss)
-        return joined(
-            self._answers(X, lambda _, space, theta: self.task_.parts(space, space.marginals(theta, heat).mean))
-        )
+        """Return the probabilities of the parts."""
+        return self.predict_soft(X)
 
     def costs(self, X: Any, Y: Any) -> Array:
         """Return the cost of the prediction for each example; parts that are not annotated cost nothing."""

@@ -15,6 +15,7 @@ from maximand.decoding import Decoder
 from maximand.estimators.predictor import StructuredPredictor, class_cost, joined, probabilistic, share_right
 from maximand.features import Rows
 from maximand.losses import Loss
+from maximand.oracles import Projection
 from maximand.solvers import Solver
 from maximand.spaces import Chain, Legality, OutputSpace
 from maximand.support import Array
@@ -59,7 +60,7 @@ class SequenceTagger(StructuredPredictor):
     def __init__(
         self,
         *,
-        loss: str | Loss = "crf",
+        loss: str | Loss | Projection = "crf",
         solver: str | Solver = "auto",
         regularization: float = 1e-3,
         fit_intercept: bool = True,

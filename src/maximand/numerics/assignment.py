@@ -16,7 +16,7 @@ FREE = -1
 
 
 @njit(cache=True, nogil=True)
-def begin_prices(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
+def _begin(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
     """Price each column at its largest score, give rows one of their best columns while these are free."""
     k = scores.shape[0]
     for j in range(k):
@@ -30,7 +30,7 @@ def begin_prices(scores, prices, row_of, column_of):  # type: ignore[no-untyped-
         if prices[j] == -np.inf:
             return False
     for i in range(k):
-        best, column = -np.inf, FREE
+        best, column = -np.inf, 0
         for j in range(k):
             profit = scores[i, j] - prices[j]
             if profit > best or (profit == best and row_of[column] != FREE and row_of[j] == FREE):
@@ -45,7 +45,7 @@ def begin_prices(scores, prices, row_of, column_of):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def outbid(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
+def _outbid(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
     """Let each free row take its best column and raise its price until the second best is as good; once around."""
     k = scores.shape[0]
     for i in range(k):
@@ -66,36 +66,46 @@ def outbid(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
                 column_of[rival] = FREE
 
 
-@njit(cache=True, nogil=True)
-def augment(scores, start, prices, row_of, column_of, distance, before, settled):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _nearest(distance, bars, row_of):  # type: ignore[no-untyped-def]
+    """Return the smallest distance without a bar and where it is: at a free column if one has it."""
+    k = distance.size
+    near = np.inf
+    for j in range(k):
+        length = distance[j] + bars[j]
+        near = length if length < near else near
+    place = 2 * k
+    for j in range(k):
+        own = j if row_of[j] == FREE else j + k
+        own = own if distance[j] + bars[j] == near else 2 * k
+        place = own if own < place else place
+    return near, place if place < k else place - k
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _augment(scores, start, prices, row_of, column_of, distance, before, bars):  # type: ignore[no-untyped-def]
     """Match the free row `start` along a shortest path to a free column; say whether there is one."""
     k = scores.shape[0]
     for j in range(k):
         distance[j] = prices[j] - scores[start, j]
         before[j] = start
-        settled[j] = False
+        bars[j] = 0.0
     while True:
-        near, end = np.inf, FREE
-        for j in range(k):
-            if not settled[j] and (distance[j] < near or (distance[j] == near and end != FREE and row_of[j] == FREE)):
-                near, end = distance[j], j
-                if row_of[j] == FREE and near == -np.inf:
-                    break
-        if end == FREE:
+        near, end = _nearest(distance, bars, row_of)
+        if near == np.inf:
             return False
-        if row_of[end] == FREE:
-            break
-        settled[end] = True
         i = row_of[end]
+        if i == FREE:
+            break
+        bars[end] = np.inf
         base = near - (prices[end] - scores[i, end])
         for j in range(k):
-            length = base + (prices[j] - scores[i, j])
-            if length < distance[j] and not settled[j]:
-                distance[j] = length
-                before[j] = i
+            length = base + (prices[j] - scores[i, j]) + bars[j]
+            nearer = length < distance[j]
+            distance[j] = length if nearer else distance[j]
+            before[j] = i if nearer else before[j]
     for j in range(k):
-        if settled[j]:
-            prices[j] += near - distance[j]
+        prices[j] += near - distance[j] if bars[j] > 0.0 else 0.0
     while end != FREE:
         i = before[end]
         row_of[end] = i
@@ -104,15 +114,24 @@ def augment(scores, start, prices, row_of, column_of, distance, before, settled)
 
 
 @njit(cache=True, nogil=True)
-def match(scores, prices, row_of, column_of, distance, before, settled):  # type: ignore[no-untyped-def]
+def matching_room(k):  # type: ignore[no-untyped-def]
+    """Return room for `match`: the row of each column, the column of each row, and what it works with."""
+    return (
+        np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64), np.empty(k), np.empty(k, dtype=np.int64), np.empty(k)
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def match(scores, prices, room):  # type: ignore[no-untyped-def]
     """Write a best matching and prices that prove it; say whether there is one."""
-    if not begin_prices(scores, prices, row_of, column_of):
+    row_of, column_of, distance, before, bars = room
+    if not _begin(scores, prices, row_of, column_of):
         return False
-    outbid(scores, prices, row_of, column_of)
+    _outbid(scores, prices, row_of, column_of)
     for i in range(scores.shape[0]):
-        if column_of[i] == FREE and not augment(
-            scores, i, prices, row_of, column_of, distance, before, settled
-        ):  # fmt: skip
+        if column_of[i] != FREE:
+            continue
+        if not _augment(scores, i, prices, row_of, column_of, distance, before, bars):
             return False
     return True
 
@@ -125,12 +144,11 @@ def best_assignments(scores: Array, values: Array, means: Array) -> None:
     and the mean 0.
     """
     n, k = scores.shape[:2]
-    prices, distance = np.empty(k), np.empty(k)
-    row_of, column_of = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    before, settled = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.bool_)
+    prices, room = np.empty(k), matching_room(k)
+    column_of = room[1]
     means[:] = 0.0
     for i in range(n):
-        if not match(scores[i], prices, row_of, column_of, distance, before, settled):
+        if not match(scores[i], prices, room):
             values[i] = -np.inf
             continue
         values[i] = 0.0
@@ -143,20 +161,19 @@ def best_assignments(scores: Array, values: Array, means: Array) -> None:
 def total_support(allowed: Bools, feasible: Bools) -> None:
     """Forbid the entries that no permutation of allowed entries uses; say in feasible[i] whether there is one.
 
-    Given one permutation, row i may take the column of row r instead if r can find another column, and so on until
-    some row takes that of i. The permutations through such an entry are the cycles of the graph with an arc from i to
-    r where allowed[i, column of r]; an entry is on a cycle when i can be reached from r (Warshall 1962).
+    Given one permutation, row i may take the column of row r instead if r finds another column, and so on, until some
+    row takes that of i: a cycle of the graph with an arc from i to r where allowed[i, column of r]. The arc is on a
+    cycle when i can be reached from r (Warshall 1962).
     """
     n, k = allowed.shape[:2]
-    scores, prices, distance = np.empty((k, k)), np.empty(k), np.empty(k)
-    row_of, column_of = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    before, settled = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.bool_)
+    scores, prices, room = np.empty((k, k)), np.empty(k), matching_room(k)
+    row_of, column_of = room[:2]
     reached = np.empty((k, k), dtype=np.bool_)
     for e in range(n):
         for i in range(k):
             for j in range(k):
                 scores[i, j] = 0.0 if allowed[e, i, j] else -np.inf
-        feasible[e] = match(scores, prices, row_of, column_of, distance, before, settled)
+        feasible[e] = match(scores, prices, room)
         if not feasible[e]:
             allowed[e] = False
             continue

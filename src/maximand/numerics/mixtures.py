@@ -104,13 +104,13 @@ def measure(theta, mean, starts, chosen, places, scores, found, entropic, reache
             p = parts[k]
             g = scores[places[q + p]]
             reached[c] += g * values[k]
-            size[c] += (abs(theta[starts[i] + p]) + abs(g)) * values[k]
+            size[c] += (1.0 + abs(theta[starts[i] + p]) + abs(g)) * values[k]
         for p in range(starts[i], starts[i + 1]):
             u = mean[p]
             if u > 0.0:
                 g = scores[places[q]]
                 along[c] += g * u
-                size[c] += (abs(theta[p]) + abs(g)) * u
+                size[c] += (1.0 + abs(theta[p]) + abs(g)) * u
                 value[c] += theta[p] * u - (u * log(u) if entropic else 0.5 * u * u)
             q += 1
 

@@ -16,7 +16,7 @@ from maximand.numerics.exponential import exponentials
 from maximand.numerics.isotonic import pool, pool_exponentials
 from maximand.support import Array
 
-FEW = 24  # up to here entries are ranked by comparing all pairs
+FEW = 14  # up to here entries are ranked by comparing all pairs
 NEAR = 600.0  # exponentials of scores no further apart than this are normal numbers
 ONE, DIGITS, PLACE = np.uint64(1), np.uint64(32), np.uint64(2**32 - 1)  # a code has its digits above, its place below
 

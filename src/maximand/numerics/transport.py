@@ -18,14 +18,14 @@ Far from the minimum the prices of the best assignment are the start: at these D
 import numpy as np
 from numba import njit
 
-from maximand.numerics.assignment import match
+from maximand.numerics.assignment import match, matching_room
 from maximand.numerics.exponential import exponentials
 from maximand.support import Array, Bools
 
 FAR = 0.9  # a column sum that is wrong by more asks for the prices of the best assignment
 SCARCE = 0.01  # and so does one that is smaller, where sums are to be divided by
-LATE = 15  # iterations after which these prices are tried again
-DAMPING = 1e-2  # in units of the largest error of a column sum
+LATE = 15  # iterations after which these prices are tried all the same
+LEAST_DAMPING, MOST_DAMPING = 1e-2, 1e2  # in units of the largest error of a column sum
 SHALLOW = 0.8  # how steep D may rise at the end of a step, in units of how steep it fell at the start
 SHORTEST = 1e-10  # fraction of a step
 FARTHEST = 20.0  # change of a potential in one step, where exponentials of it are taken
@@ -58,8 +58,8 @@ def _products(shares, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _step(weights, sums, ground, step):  # type: ignore[no-untyped-def]
-    """Write the solution of (L + damping) step = sums - 1, L the Laplacian of a graph with these weights.
+def _step(weights, sums, damping, ground, step):  # type: ignore[no-untyped-def]
+    """Write the solution of (L + damping * error) step = sums - 1, L the Laplacian of a graph with these weights.
 
     Taking a column out of the graph joins its neighbours by weights that are again at least 0. Nothing is subtracted,
     so that small weights keep all their digits. Uses up the weights, j < l of weights[j, l]; returns the slope of D.
@@ -70,7 +70,7 @@ def _step(weights, sums, ground, step):  # type: ignore[no-untyped-def]
         step[j] = sums[j] - 1.0
         worst = max(worst, abs(step[j]))
     for j in range(k):
-        ground[j] = DAMPING * worst
+        ground[j] = damping * worst
     for p in range(k):
         degree = ground[p]
         for j in range(p + 1, k):
@@ -100,6 +100,12 @@ def _slope(sums, step):  # type: ignore[no-untyped-def]
     return slope
 
 
+@njit(cache=True, nogil=True)
+def _damping(damping, length):  # type: ignore[no-untyped-def]
+    """Return the damping of the next step: ten times more after one that had to be shortened, or else less."""
+    return min(10.0 * damping, MOST_DAMPING) if length < 0.5 else max(0.1 * damping, LEAST_DAMPING)
+
+
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _error(sums):  # type: ignore[no-untyped-def]
     """Return the largest error of a column sum."""
@@ -109,9 +115,20 @@ def _error(sums):  # type: ignore[no-untyped-def]
     return worst
 
 
+@njit(cache=True, nogil=True)
+def _give_up(i, values, means, starts, converged):  # type: ignore[no-untyped-def]
+    """Write that example i has no permutation."""
+    values[i], converged[i] = -np.inf, True
+    means[i] = 0.0
+    starts[i] = 0.0
+
+
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _reduce(scores, potentials, reduced):  # type: ignore[no-untyped-def]
-    """Write scores - potentials, each row less its maximum; return what has to be added to D for them."""
+    """Write scores - potentials, each row less its maximum; return what that takes from D, or -inf if a row is all -inf.
+
+    What is left is small where it matters, so that sums of it come out right to 16 digits however large the scores are.
+    """
     k = scores.shape[0]
     value = 0.0
     for i in range(k):
@@ -173,6 +190,15 @@ def _thresholds(scores, potentials, thresholds, mean, shares, sums):  # type: ig
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _begin_euclidean(own, potentials, reduced, moves, thresholds, mean, shares, sums):  # type: ignore[no-untyped-def]
+    """Write the matrix of some potentials, from which they are to move; return the two parts of D."""
+    known = _reduce(own, potentials, reduced)
+    thresholds[:], moves[:] = -1.0, 0.0
+    value = _thresholds(reduced, moves, thresholds, mean, shares, sums) if known > -np.inf else 0.0
+    return known, value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def project_euclidean(
     scores: Array, starts: Array, tolerance: float, max_iterations: int, values: Array, means: Array, converged: Bools
 ) -> None:
@@ -184,32 +210,23 @@ def project_euclidean(
     """
     n, k = scores.shape[:2]
     thresholds, sums, step, ground = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    moves, trial = np.empty(k), np.empty(k)
+    moves, trial, room = np.empty(k), np.empty(k), matching_room(k)
     reduced, shares, weights = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
-    row_of, column_of = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    before, settled = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.bool_)
     for i in range(n):
         own, mean, potentials = scores[i], means[i], starts[i]
-        iterations, begin, priced = 0, True, False
-        while iterations <= max_iterations:
-            if begin:
-                known = _reduce(own, potentials, reduced)
-                if known == -np.inf:
-                    break
-                thresholds[:], moves[:] = -1.0, 0.0
-                value = _thresholds(reduced, moves, thresholds, mean, shares, sums)
-                worst, begin = _error(sums), False
-            if worst <= tolerance or iterations == max_iterations:
-                break
-            iterations += 1
-            if not priced and (worst > FAR if iterations == 1 else iterations == LATE):
-                begin = priced = True
-                if not match(own, potentials, row_of, column_of, step, before, settled):
-                    known = -np.inf
-                    break
+        known, value = _begin_euclidean(own, potentials, reduced, moves, thresholds, mean, shares, sums)
+        iterations, damping, priced = 0, LEAST_DAMPING, False
+        while known > -np.inf and _error(sums) > tolerance and iterations < max_iterations:
+            if not priced and ((iterations == 0 and _error(sums) > FAR) or iterations == LATE):
+                priced, known = True, -np.inf
+                if match(own, potentials, room):
+                    known, value = _begin_euclidean(
+                        own, potentials, reduced, moves, thresholds, mean, shares, sums
+                    )  # fmt: skip
                 continue
+            iterations += 1
             _products(shares, weights)
-            slope = _step(weights, sums, ground, step)
+            slope = _step(weights, sums, damping, ground, step)
             length = 1.0
             while length > SHORTEST:
                 for j in range(k):
@@ -220,13 +237,11 @@ def project_euclidean(
                     break
                 length *= min(max(slope / (slope - there), 0.1), 0.7)
             moves[:] = trial
-            value, worst = found, _error(sums)
+            value, damping = found, _damping(damping, length)
+        potentials += moves
+        values[i], converged[i] = known + value, _error(sums) <= tolerance
         if known == -np.inf:
-            values[i], converged[i] = -np.inf, True
-            mean[:] = 0.0
-        else:
-            values[i], converged[i] = known + value, worst <= tolerance
-            potentials += moves
+            _give_up(i, values, means, starts, converged)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
@@ -322,18 +337,16 @@ def project_entropic(
     """
     n, k = scores.shape[:2]
     factors, totals, sums = np.empty(k), np.empty(k), np.empty(k)
-    step, ground, trial = np.empty(k), np.empty(k), np.empty(k)
+    step, ground, trial, room = np.empty(k), np.empty(k), np.empty(k), matching_room(k)
     weights, bits = np.empty((k, k)), np.empty(k * k, dtype=np.int64)
-    row_of, column_of = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    before, settled = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.bool_)
     for i in range(n):
         own, mean, potentials = scores[i], means[i], starts[i]
         possible = _begin_entropic(own, potentials, mean, factors, totals, sums, bits)
         far, priced = possible and sums.min() < SCARCE, False
-        iterations, moved = 0, 0.0
+        iterations, damping, moved = 0, LEAST_DAMPING, 0.0
         while possible and _error(sums) > tolerance and iterations < max_iterations:
             if far and not priced:
-                possible = match(own, potentials, row_of, column_of, step, before, settled)
+                possible = match(own, potentials, room)
                 possible = possible and _begin_entropic(own, potentials, mean, factors, totals, sums, bits)
                 priced, iterations = True, 0
                 continue
@@ -342,7 +355,7 @@ def project_entropic(
                 iterations = 1
                 continue
             _products(mean, weights)
-            slope = _step(weights, sums, ground, step)
+            slope = _step(weights, sums, damping, ground, step)
             farthest = np.abs(step).max()
             far = farthest > FARTHEST
             if far and not priced:
@@ -360,6 +373,7 @@ def project_entropic(
                 if there <= -SHALLOW * slope and np.log(totals).sum() + trial.sum() <= ROUNDING * k:
                     break
                 length *= min(max(slope / (slope - there), 0.1), 0.7)
+            damping = _damping(damping, length)
             potentials += trial
             moved += length * farthest
             if moved < 5.0 * FARTHEST:
@@ -368,8 +382,7 @@ def project_entropic(
                 _begin_entropic(own, potentials, mean, factors, totals, sums, bits)
                 moved = 0.0
         if not possible:
-            values[i], converged[i] = -np.inf, True
-            mean[:] = 0.0
+            _give_up(i, values, means, starts, converged)
             continue
         values[i], converged[i] = potentials.sum(), _error(sums) <= tolerance
         for row in range(k):

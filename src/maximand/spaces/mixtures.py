@@ -51,6 +51,7 @@ class ActiveSet:
     For the Euclidean geometry this is Wolfe's algorithm for the nearest point of a polytope (and SparseMAP), which
     ends after finitely many rounds with few outputs. The entropic mean uses every part that it may, so it holds about
     as many outputs as there are parts, and each round costs their square: meant for examples of some hundred parts.
+    Entropic means below 1e-16 may be returned as 0.
 
     An example has converged when its gap, slope @ (v - u) for the argmax v, is at most `tolerance` times the larger of
     1 and its value, or as small as rounding lets it be.
@@ -76,8 +77,9 @@ class ActiveSet:
 class AwaySteps:
     """Project by Frank-Wolfe with away steps: towards the argmax, or away from the worst output held.
 
-    Rounds are cheap and memory small, but the gap falls by a factor only, in the worst case close to 1: use it where
-    the outputs of an active set would be too many, or to check one. `tolerance` is that of `ActiveSet`.
+    Rounds are cheap and memory small, but the gap falls by a factor only, which is close to 1 where the outputs that
+    share a rare part must trade their chances: use it where the outputs of an active set would be too many, or to
+    check one. `tolerance` is that of `ActiveSet`.
     """
 
     tolerance: float = 1e-9

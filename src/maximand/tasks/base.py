@@ -37,7 +37,11 @@ class BoundTask(ABC):
 
     @abstractmethod
     def parts(self, space: OutputSpace, values: Array) -> Any:
-        """Return scores or marginals of parts in the user's terms."""
+        """Return scores of parts in the user's terms."""
+
+    def means(self, space: OutputSpace, mean: Array) -> Any:
+        """Return marginals or projections in the user's terms."""
+        return self.parts(space, mean)
 
 
 class Task(ABC):

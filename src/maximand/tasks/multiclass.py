@@ -12,8 +12,9 @@ from maximand.costs import Cost, ZeroOne
 from maximand.features import PerLabel, Rows
 from maximand.spaces import Choice, Labels, OutputSpace
 from maximand.support import Array
-from maximand.tasks.base import BoundTask, Task, checked_pairs, finite_rows
+from maximand.tasks.base import Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
+from maximand.tasks.table import BoundTable
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,7 @@ class MulticlassTask(Task):
 
     def bind(self, X: Any, Y: Any) -> tuple[BoundMulticlass, Rows, Labels]:
         """Find the labels."""
-        if self.classes is not None:
-            classes = given_classes(self.classes)
-        elif isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS":
-            classes = np.unique(Y)
-        else:
-            classes = ordered(named_labels(Y))
-        names = LabelNames(classes)
-        if names.count < 2:
-            raise ValueError(
-                f"The labels hold {names.count} class; learning to choose needs at least 2 classes. Name the missing "
-                "ones with classes=."
-            )
+        names = classes_of(Y, self.classes)
         bound = BoundMulticlass(names, self.cost or ZeroOne(), PerLabel(X.shape[1], names.count, self.bias))
         inputs = bound.inputs(X)
         annotation = bound.annotation(X, Y, inputs)
@@ -51,21 +41,30 @@ class MulticlassTask(Task):
         return bound, inputs, annotation
 
 
-class BoundMulticlass(BoundTask):
+def classes_of(Y: Any, classes: Any) -> LabelNames:
+    """Return the given classes, or those that occur; at least two."""
+    if classes is not None:
+        found = given_classes(classes)
+    elif isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS":
+        found = np.unique(Y)
+    else:
+        found = ordered(named_labels(Y))
+    names = LabelNames(found)
+    if names.count < 2:
+        raise ValueError(
+            f"The labels hold {names.count} class; learning to choose needs at least 2 classes. Name the missing "
+            "ones with classes=."
+        )
+    return names
+
+
+class BoundMulticlass(BoundTable):
     """A multiclass task with known labels."""
 
-    features: PerLabel
     packed = ("names", "cost", "features")
 
     def __init__(self, names: LabelNames, cost: Cost, features: PerLabel):
         self.names, self.cost, self.features = names, cost, features
-
-    def inputs(self, X: Any) -> Rows:
-        """Check a table of finite numbers."""
-        finite_rows(X)
-        if X.shape[1] != self.features.n_features:
-            raise ValueError(f"X has {X.shape[1]} features but the model was trained with {self.features.n_features}.")
-        return Rows.single(X)
 
     def space(self, X: Any, inputs: Rows) -> Choice:
         """Return one choice for each row."""

@@ -12,26 +12,53 @@ from scipy.sparse import csr_array, issparse
 from maximand.costs import Cost, Hamming
 from maximand.features import GraphFeatures, PerLabel, Rows
 from maximand.inference import FactorGraphs, Inference, Structure, Structures
-from maximand.spaces import Graph, Labels, OutputSpace
+from maximand.spaces import Graph, Labels, OutputSpace, Subset
 from maximand.support import Array, Ints
-from maximand.tasks.base import BoundTask, Task, checked_pairs, finite_rows
+from maximand.tasks.base import Task, checked_pairs, finite_rows
 from maximand.tasks.label_names import LabelNames, given_classes, ordered
+from maximand.tasks.table import BoundTable
 
 NUMBER = (int, float, np.number, np.bool_)
 PRESENT_PAIR = np.array([[-1, -1], [-1, 0]])  # a weight where both labels are there
 
 
 @dataclass(frozen=True)
+class Budget:
+    """Labels are decided together only in that there are at least `min_size` and at most `max_size` of them.
+
+    max_size None: mean plus standard deviation of the numbers of labels in training, rounded up, as in blondel2019. A
+    row with more labels than that is taken to have any `max_size` of them.
+    """
+
+    min_size: int = 0
+    max_size: int | None = None
+
+    def sizes(self, codes: Ints) -> tuple[int, int]:
+        """Return the bounds for training rows with the given labels (row, label), -1 where not known."""
+        known = codes[(codes >= 0).all(axis=1)].sum(axis=1)
+        k = codes.shape[1]
+        most = self.max_size
+        if most is None:
+            most = int(np.ceil(known.mean() + known.std())) if known.size else k
+        most = min(max(most, self.min_size), k) if self.max_size is None else most
+        if not 0 <= self.min_size <= most <= k:
+            raise ValueError(
+                f"Budget({self.min_size}, {self.max_size}) cannot be met with {k} labels; sizes must satisfy 0 <= "
+                "min_size <= max_size <= the number of labels."
+            )
+        short = np.flatnonzero((codes != 0).sum(axis=1) < self.min_size)
+        if short.size:
+            raise ValueError(f"y[{short[0]}] has fewer than min_size={self.min_size} labels; lower min_size.")
+        return self.min_size, most
+
+
+@dataclass(frozen=True)
 class Independent:
     """Each label is decided by itself."""
 
-    def graph(self, n_labels: int) -> Structure:
-        """Return a graph without edges."""
-        return Structure.edgeless(n_labels)
-
-    def inference(self) -> Inference | None:
-        """Return None: there is nothing to choose."""
-        return None
+    def sizes(self, codes: Ints) -> tuple[int, int]:
+        """Any number of labels."""
+        return 0, codes.shape[1]
 
 
 @dataclass(frozen=True)
@@ -43,16 +70,8 @@ class Pairwise:
 
     search: Inference | None = None
 
-    def graph(self, n_labels: int) -> Structure:
-        """Return the complete graph."""
-        return Structure.complete(n_labels)
 
-    def inference(self) -> Inference | None:
-        """Return the inference."""
-        return self.search
-
-
-Shape = Independent | Pairwise
+Shape = Independent | Budget | Pairwise
 
 
 @dataclass(frozen=True)
@@ -84,19 +103,27 @@ class MultilabelTask(Task):
         if classes.size == 0:
             raise ValueError("There are no labels in y; name them with classes=.")
         names, k = LabelNames(classes), classes.size
-        columns = np.stack([np.full(k, -1), np.arange(k)], axis=1).ravel()
-        n_tables = self.shape.graph(k).n_tables
-        features = GraphFeatures(PerLabel(X.shape[1], k, self.bias), PRESENT_PAIR, n_tables, columns=columns)
+        features: PerLabel | GraphFeatures = PerLabel(X.shape[1], k, self.bias)
+        if isinstance(self.shape, Pairwise):
+            features = _pairwise(PerLabel(X.shape[1], k, self.bias))
         bound = BoundMultilabel(
-            names, self.cost or Hamming(normalized=True), features, self.shape, isinstance(Y, np.ndarray)
+            names, self.cost or Hamming(normalized=True), features, self.shape, isinstance(Y, np.ndarray), (0, k)
         )
         inputs = bound.inputs(X)
+        if not isinstance(self.shape, Pairwise):
+            bound.sizes = self.shape.sizes(bound.codes(Y))
         annotation = bound.annotation(X, Y, inputs)
         if checked_pairs(self.pairs, "all", "seen") == "seen" and issparse(X):
-            present = annotation.allowed_nodes[:, 1].reshape(-1, k)
-            node = PerLabel.seen(X, present, self.bias)
-            bound.features = GraphFeatures(node, PRESENT_PAIR, n_tables, columns=columns)
+            node = PerLabel.seen(X, annotation.allowed_nodes[:, 1].reshape(-1, k), self.bias)
+            bound.features = _pairwise(node) if isinstance(self.shape, Pairwise) else node
         return bound, inputs, annotation
+
+
+def _pairwise(node: PerLabel) -> GraphFeatures:
+    """Return features of complete graphs: a score for each label that is there, a weight for each two."""
+    k = node.n_labels
+    columns = np.stack([np.full(k, -1), np.arange(k)], axis=1).ravel()
+    return GraphFeatures(node, PRESENT_PAIR, Structure.complete(k).n_tables, columns=columns)
 
 
 def read(Y: Any) -> np.ndarray | list[Any]:
@@ -151,46 +178,68 @@ def _check_collection(row: Any, i: int) -> None:
         raise ValueError(f"y[{i}] names the label {twice!r} twice; give sets of labels, or a matrix of indicators.")
 
 
-class BoundMultilabel(BoundTask):
-    """A multilabel task with known labels."""
+class BoundMultilabel(BoundTable):
+    """A multilabel task with known labels; `sizes` are the least and the largest number of labels of a row."""
 
-    features: GraphFeatures
-    packed = ("names", "cost", "features", "shape", "indicators")
+    features: PerLabel | GraphFeatures  # type: ignore[assignment]
+    packed = ("names", "cost", "features", "shape", "indicators", "sizes")
 
-    def __init__(self, names: LabelNames, cost: Cost, features: GraphFeatures, shape: Shape, indicators: bool):
+    def __init__(
+        self,
+        names: LabelNames,
+        cost: Cost,
+        features: PerLabel | GraphFeatures,
+        shape: Shape,
+        indicators: bool,
+        sizes: tuple[int, int],
+    ):
         self.names, self.cost, self.features, self.shape, self.indicators = names, cost, features, shape, indicators
-        self._structures = Structures([shape.graph(names.count)], 2)
+        self.sizes = tuple(sizes)
+        self._structures = Structures([Structure.complete(names.count)], 2) if isinstance(shape, Pairwise) else None
+
+    @property
+    def node(self) -> PerLabel:
+        """The features of single labels."""
+        return self.features.node if isinstance(self.features, GraphFeatures) else self.features
 
     def check(self) -> None:
         """Refuse features that do not fit the labels: the kernels trust them."""
         k = self.names.count
-        if (
-            self.features.pattern.shape != (2, 2)
-            or self.features.columns.size != 2 * k
-            or self.features.n_tables != self.shape.graph(k).n_tables
-            or self.features.n_table_features
-        ):
+        if isinstance(self.features, GraphFeatures):
+            fits = (
+                self.features.pattern.shape == (2, 2)
+                and self.features.columns.size == 2 * k
+                and self._structures is not None
+                and self.features.n_tables == Structure.complete(k).n_tables
+                and not self.features.n_table_features
+            )
+        else:
+            fits = self._structures is None and 0 <= self.sizes[0] <= self.sizes[1] <= k
+        if not fits or self.node.n_labels != k:
             raise ValueError("The features do not fit the labels.")
 
     def inputs(self, X: Any) -> Rows:
         """Check a table of finite numbers."""
         finite_rows(X)
-        if X.shape[1] != self.features.node.n_features:
-            raise ValueError(
-                f"X has {X.shape[1]} features but the model was trained with {self.features.node.n_features}."
-            )
+        if X.shape[1] != self.node.n_features:
+            raise ValueError(f"X has {X.shape[1]} features but the model was trained with {self.node.n_features}.")
         return Rows.single(X)
 
-    def space(self, X: Any, inputs: Rows) -> Graph:
-        """Return a graph of two states, absent and present, for each row."""
-        which = np.zeros(inputs.offsets.size - 1, dtype=np.int64)
-        return Graph(FactorGraphs(self._structures, which), self.shape.inference())
+    def space(self, X: Any, inputs: Rows) -> Graph | Subset:
+        """Return sets of labels, as graphs of two states, absent and present, where labels interact."""
+        n = inputs.offsets.size - 1
+        if self._structures is None:
+            return Subset(n, self.names.count, *self.sizes)
+        assert isinstance(self.shape, Pairwise)
+        return Graph(FactorGraphs(self._structures, np.zeros(n, dtype=np.int64)), self.shape.search)
 
     def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
         """Encode label sets."""
         n, k, codes = inputs.offsets.size - 1, self.names.count, self.codes(Y)
         if len(codes) != n:
             raise ValueError(f"X has {n} rows but y has {len(codes)}; each row needs its labels.")
+        crowded = (codes == 1).sum(axis=1) > self.sizes[1]
+        codes = np.where(crowded[:, None] & (codes == 1), -1, codes)  # any of these labels, as many as there may be
         return Labels(codes.ravel(), np.arange(n + 1) * k, 2)
 
     def codes(self, Y: Any) -> Ints:
@@ -231,13 +280,12 @@ class BoundMultilabel(BoundTask):
 
     def outputs(self, space: OutputSpace, psi: Array) -> Any:
         """Return indicators, or sets where training had such."""
-        assert isinstance(space, Graph)
-        present = space.nodes(psi).argmax(axis=1).reshape(space.n_examples, -1)
+        present = (self.parts(space, psi) > 0.5).astype(np.int64)
         if self.indicators:
             return present
         return [set(self.names.classes[row.astype(bool)].tolist()) for row in present]
 
     def parts(self, space: OutputSpace, values: Array) -> Array:
         """Return the matrix (row, label) for labels being present."""
-        assert isinstance(space, Graph)
-        return space.nodes(values)[:, 1].reshape(space.n_examples, -1).copy()
+        own = space.nodes(values)[:, 1] if isinstance(space, Graph) else values
+        return own.reshape(space.n_examples, -1).copy()

@@ -1,0 +1,139 @@
+"""Label ranking."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from maximand.costs import Cost
+from maximand.decoding import Decoder
+from maximand.estimators.predictor import joined
+from maximand.estimators.table import TablePredictor
+from maximand.losses import Loss
+from maximand.oracles import Projection
+from maximand.solvers import Solver
+from maximand.support import Array, Ints
+from maximand.tasks import RankingTask
+from maximand.tasks.base import checked_weight
+
+
+class LabelRanker(TablePredictor):
+    """Puts all labels in order, by a linear score for each (label, position) or for each label.
+
+    The scores are projected onto the convex hull of all rankings, or a larger set, and the prediction is the ranking of
+    least expected cost (blondel2019). y lists the labels of each row, the best first: sequences, or text such as
+    "b>a>c"; a set within a sequence holds labels that tie, and labels may be left out. predict returns an array (row,
+    place) of labels, the best first; predict_soft the projected means: soft permutation matrices (row, label, position)
+    with the encoding "matrix", or expected weights of positions (row, label) with "vector".
+
+    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
+
+    Parameters
+    ----------
+    projection : str, Projection or Loss
+        The projection that generates the loss: "euclidean", "entropic", `Euclidean(onto=...)`, `Entropic(onto=...)`
+        with `Hull()`, `RowStochastic()`, `Cube()` or `Everything()`; "squared" for none. Other losses work too.
+    decoding : Decoder or None
+        How to predict; None for the ranking of least expected cost, given the projection.
+    encoding : "matrix" or "vector"
+        What is scored: every (label, position), whose hull is the Birkhoff polytope, or every label, whose hull is the
+        permutahedron: fewer weights, and a cost in which the position counts as a number.
+    unlisted : "anywhere" or "below"
+        Where labels that a ranking leaves out may be.
+    fit_intercept : bool
+        Whether to add biases; they are regularised like all weights.
+    cost : Cost or None
+        What a mistake costs; None for the share of labels in a wrong position, or with "vector" the mean square of how
+        far they are off.
+    classes : array or None
+        All labels, where some may be missing from the training data.
+    """
+
+    def __init__(
+        self,
+        *,
+        projection: str | Projection | Loss = "euclidean",
+        decoding: Decoder | None = None,
+        encoding: str = "matrix",
+        unlisted: str = "anywhere",
+        solver: str | Solver = "auto",
+        regularization: float = 1e-3,
+        fit_intercept: bool = True,
+        cost: Cost | None = None,
+        classes: Any = None,
+        tolerance: float | None = None,
+        max_iterations: int = 1000,
+        max_seconds: float = np.inf,
+        n_threads: int | None = None,
+    ):
+        self.projection = projection
+        self.decoding = decoding
+        self.encoding = encoding
+        self.unlisted = unlisted
+        self.solver = solver
+        self.regularization = regularization
+        self.fit_intercept = fit_intercept
+        self.cost = cost
+        self.classes = classes
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
+        self.n_threads = n_threads
+
+    @property
+    def loss(self) -> str | Loss | Projection:  # type: ignore[override]
+        """The projection, as other estimators name it."""
+        return self.projection
+
+    @property
+    def decoder(self) -> Decoder | None:  # type: ignore[override]
+        """The decoding, as other estimators name it."""
+        return self.decoding
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table X and rankings y."""
+        if y is None:
+            raise ValueError("LabelRanker requires y to be passed, but the target y is None.")
+        X = self._table(X, reset=True)
+        self._check_parameters()
+        task = RankingTask(self.encoding, self.unlisted, self.fit_intercept, self.cost, self.classes)
+        bound, inputs, annotation = task.bind(X, y)
+        self.classes_ = bound.names.classes
+        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
+
+    def predict_positions(self, X: Any) -> Ints:
+        """Return the position of every label, 0 for the best, as a matrix (row, label) in the order of classes_."""
+        return joined(self._answers(X, lambda _, space, theta: self.task_.positions(space, self._decode(space, theta))))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the mean of Kendall's tau over the pairs of labels whose order is known; rows without are left out."""
+        positions = self.predict_positions(X)
+        if len(y) != len(positions):
+            raise ValueError(f"X has {len(positions)} rows but y has {len(y)} rankings; each row needs one.")
+        taus, known = self.task_.concordance(positions, y)
+        if not known.any():
+            raise ValueError("y holds no two labels in a known order; there is nothing to compare predictions with.")
+        weight = checked_weight(sample_weight, len(taus))
+        return float(np.average(taus[known], weights=None if weight is None else weight[known]))
+
+    @property
+    def coef_(self) -> Array:
+        """The weights, (label, position, feature) or (label, feature)."""
+        return self._by_part(self.task_.features.coefficients(self.weights_).T)
+
+    @property
+    def intercept_(self) -> Array:
+        """The biases, (label, position) or (label)."""
+        return self._by_part(self.task_.features.biases(self.weights_))
+
+    def _by_part(self, rows: Array) -> Array:
+        k = self.classes_.size
+        return rows.reshape(k, k, *rows.shape[1:]) if self.encoding == "matrix" else rows

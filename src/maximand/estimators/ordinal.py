@@ -1,0 +1,98 @@
+"""Ordinal regression."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from maximand.costs import Cost
+from maximand.decoding import Decoder
+from maximand.estimators.multiclass import class_weighted, labels_of
+from maximand.estimators.table import TablePredictor
+from maximand.losses import Loss
+from maximand.oracles import Projection
+from maximand.solvers import Solver
+from maximand.support import Array
+from maximand.tasks import OrdinalTask
+from maximand.tasks.base import checked_weight
+
+
+class OrdinalClassifier(ClassifierMixin, TablePredictor):
+    """Chooses one of several ordered levels by a linear score for each threshold between neighbours.
+
+    The default loss projects the scores onto the order simplex, and the prediction is the level of least expected
+    absolute error (blondel2019); predict_soft and predict_proba return the distribution of levels. y holds levels of
+    any type, sets of candidate levels, or None where nothing is known.
+
+    The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
+
+    Parameters
+    ----------
+    loss : str, Loss or Projection
+        "euclidean", "entropic", `Euclidean(onto=Cube())`, "squared" (no projection), or "crf", "hinge", ...
+    fit_intercept : bool
+        Whether to add a bias for each threshold; it is regularised like all weights.
+    cost : Cost or None
+        What a mistake costs; None for the number of levels between prediction and truth.
+    class_weight : dict, "balanced" or None
+        Factors of the losses of the examples of each level.
+    classes : array or None
+        The levels from the lowest to the highest; None for those that occur, sorted.
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str | Loss | Projection = "euclidean",
+        solver: str | Solver = "auto",
+        regularization: float = 1e-3,
+        fit_intercept: bool = True,
+        cost: Cost | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        classes: Any = None,
+        decoder: Decoder | None = None,
+        tolerance: float | None = None,
+        max_iterations: int = 1000,
+        max_seconds: float = np.inf,
+        n_threads: int | None = None,
+    ):
+        self.loss = loss
+        self.solver = solver
+        self.regularization = regularization
+        self.fit_intercept = fit_intercept
+        self.cost = cost
+        self.class_weight = class_weight
+        self.classes = classes
+        self.decoder = decoder
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table X and levels y."""
+        if y is None:
+            raise ValueError("OrdinalClassifier requires y to be passed, but the target y is None.")
+        X = self._table(X, reset=True)
+        self._check_parameters()
+        bound, inputs, annotation = OrdinalTask(self.fit_intercept, self.cost, self.classes).bind(X, labels_of(y))
+        self.classes_ = bound.names.classes
+        weight = checked_weight(sample_weight, X.shape[0])
+        weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
+        return self._train(X, bound, inputs, annotation, weight)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return minus the mean cost, by default minus the mean absolute error in levels."""
+        return -float(np.average(self.costs(X, labels_of(y)), weights=sample_weight))
+
+    @property
+    def coef_(self) -> Array:
+        """The weights, (threshold, feature)."""
+        return self.task_.features.coefficients(self.weights_).T
+
+    @property
+    def intercept_(self) -> Array:
+        """The bias of each threshold."""
+        return self.task_.features.biases(self.weights_)

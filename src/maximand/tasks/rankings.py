@@ -1,0 +1,184 @@
+"""A ranking of labels for each row of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maximand.costs import Cost, Hamming, Squared
+from maximand.features import PerLabel, Rows
+from maximand.spaces import Labels, Matching, OutputSpace, Ranking
+from maximand.support import Array, Bools, Ints
+from maximand.tasks.base import Task
+from maximand.tasks.label_names import Candidates, LabelNames, given_classes, ordered
+from maximand.tasks.table import BoundTable
+
+ENCODINGS = ("matrix", "vector")
+UNLISTED = ("anywhere", "below")
+
+
+@dataclass(frozen=True)
+class RankingTask(Task):
+    """Order all labels for each row. An annotation lists labels, the best first: a sequence, or text such as "b>a>c".
+
+    A set within the sequence holds labels that tie: their order is not known. Labels that are not listed may be
+    anywhere, or below the listed ones; None, or an empty list, says nothing. encoding: "matrix" scores every (label,
+    position), "vector" every label.
+    """
+
+    encoding: str = "matrix"
+    unlisted: str = "anywhere"
+    bias: bool = True
+    cost: Cost | None = None
+    classes: Any = None
+
+    def bind(self, X: Any, Y: Any) -> tuple[BoundRanking, Rows, Labels]:
+        """Find the labels."""
+        if self.encoding not in ENCODINGS:
+            raise ValueError(f"encoding is {self.encoding!r}; choose one of {', '.join(map(repr, ENCODINGS))}.")
+        if self.unlisted not in UNLISTED:
+            raise ValueError(f"unlisted is {self.unlisted!r}; choose one of {', '.join(map(repr, UNLISTED))}.")
+        rankings = read(Y)
+        found = (label for ranking in rankings for tied in ranking for label in tied)
+        classes = ordered(found) if self.classes is None else given_classes(self.classes)
+        if classes.size < 2:
+            raise ValueError(
+                f"The rankings hold {classes.size} label; ordering needs at least 2. Name all with classes=."
+            )
+        k = classes.size
+        width = k * k if self.encoding == "matrix" else k
+        cost = self.cost or (Hamming(normalized=True) if self.encoding == "matrix" else Squared(normalized=True))
+        names, features = LabelNames(classes), PerLabel(X.shape[1], width, self.bias)
+        bound = BoundRanking(names, cost, features, self.encoding, self.unlisted)
+        inputs = bound.inputs(X)
+        return bound, inputs, bound.places(rankings, X.shape[0])
+
+
+Order = list[tuple[Any, ...]]  # labels that tie, the best first
+
+
+def read(Y: Any) -> list[Order]:
+    """Return every ranking as a list of tuples of labels that tie."""
+    if isinstance(Y, str) or not hasattr(Y, "__iter__"):
+        raise ValueError(f"y is {Y!r}; give a ranking for each row, such as ['b', 'a', 'c'], the best first.")
+    if isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.dtype != object:
+        rows = [[(label,) for label in row] for row in Y.tolist()]
+    else:
+        rows = [_order(ranking, i) for i, ranking in enumerate(Y)]
+    for i, row in enumerate(rows):
+        listed = [label for tied in row for label in tied]
+        if len(set(listed)) < len(listed):
+            twice = next(label for label in listed if listed.count(label) > 1)
+            raise ValueError(f"y[{i}] lists the label {twice!r} twice; a label has one place in a ranking.")
+    return rows
+
+
+def _order(ranking: Any, i: int) -> Order:
+    if ranking is None:
+        return []
+    if isinstance(ranking, str):
+        ranking = [label.strip() for label in ranking.split(">")]
+    if isinstance(ranking, (dict, *Candidates)) or not hasattr(ranking, "__iter__"):
+        raise ValueError(f"y[{i}] is {ranking!r}; list the labels in order, such as ['b', 'a', 'c'], the best first.")
+    plain = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
+    try:
+        return [tuple(label) if isinstance(label, Candidates) else (_checked(label),) for label in plain]
+    except TypeError:
+        raise ValueError(f"y[{i}] is {ranking!r}; labels are strings, numbers or tuples.") from None
+
+
+def _checked(label: Any) -> Any:
+    hash(label)
+    return label.item() if isinstance(label, np.generic) else label
+
+
+class BoundRanking(BoundTable):
+    """A ranking task with known labels."""
+
+    packed = ("names", "cost", "features", "encoding", "unlisted")
+
+    def __init__(self, names: LabelNames, cost: Cost, features: PerLabel, encoding: str, unlisted: str):
+        self.names, self.cost, self.features = names, cost, features
+        self.encoding, self.unlisted = encoding, unlisted
+
+    @property
+    def n_columns(self) -> int:
+        """Scores per row."""
+        return self.names.count**2 if self.encoding == "matrix" else self.names.count
+
+    def space(self, X: Any, inputs: Rows) -> Matching | Ranking:
+        """Return a permutation for each row."""
+        kind = Matching if self.encoding == "matrix" else Ranking
+        return kind(inputs.offsets.size - 1, self.names.count)
+
+    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
+        """Return the positions of labels, or the sets of those that they may have."""
+        return self.places(read(Y), inputs.offsets.size - 1)
+
+    def places(self, rankings: list[Order], n: int) -> Labels:
+        """Return the same for rankings that were read."""
+        k = self.names.count
+        if len(rankings) != n:
+            raise ValueError(
+                f"X has {n} rows but y has {len(rankings)} rankings; each row needs one (None if unknown)."
+            )
+        codes = np.full((n, k), -1, dtype=np.int64)
+        rows: dict[bytes, int] = {}
+        for i, ranking in enumerate(rankings):
+            for label, first, last in self._places(ranking, i):
+                if first == last:
+                    codes[i, label] = first
+                elif last - first < k - 1:
+                    between = (np.arange(k) >= first) & (np.arange(k) <= last)
+                    codes[i, label] = -2 - rows.setdefault(between.tobytes(), len(rows))
+        candidates = np.array([np.frombuffer(row, dtype=bool) for row in rows], dtype=bool).reshape(-1, k)
+        return Labels(codes.ravel(), np.arange(n + 1) * k, k, candidates)
+
+    def _places(self, ranking: Order, i: int) -> Iterable[tuple[int, int, int]]:
+        """Yield each label with the first and the last position that it may have."""
+        n_listed = sum(map(len, ranking))
+        free = self.names.count - n_listed
+        room = free if self.unlisted == "anywhere" else 0
+        first = 0
+        for tied in ranking:
+            for label in tied:
+                yield self.names.code(label, f"y[{i}]"), first, first + len(tied) - 1 + room
+            first += len(tied)
+        if self.unlisted == "below" and n_listed and free:
+            listed = {self.names.code(label, f"y[{i}]") for tied in ranking for label in tied}
+            for code in range(self.names.count):
+                if code not in listed:
+                    yield code, n_listed, self.names.count - 1
+
+    def positions(self, space: OutputSpace, psi: Array) -> Ints:
+        """Return the position of every label, (row, label)."""
+        return np.array(space.decode(psi), dtype=np.int64).reshape(space.n_examples, self.names.count)
+
+    def outputs(self, space: OutputSpace, psi: Array) -> np.ndarray:
+        """Return the labels of every row, the best first."""
+        return self.names.classes[np.argsort(self.positions(space, psi), axis=1, kind="stable")]
+
+    def parts(self, space: OutputSpace, values: Array) -> Array:
+        """Return (row, label, position) or (row, label)."""
+        k = self.names.count
+        return values.reshape((space.n_examples, k, k) if self.encoding == "matrix" else (space.n_examples, k))
+
+    def concordance(self, positions: Ints, Y: Any) -> tuple[Array, Bools]:
+        """Return for every row Kendall's tau of positions over the pairs whose order is known, and where there are any.
+
+        A pair is known when both labels are listed and do not tie, or when one is listed and the other below all.
+        """
+        taus, known = np.zeros(len(positions)), np.zeros(len(positions), dtype=bool)
+        for i, (ranking, own) in enumerate(zip(read(Y), positions, strict=True)):
+            place = np.full(self.names.count, -1 if self.unlisted == "anywhere" or not ranking else len(ranking))
+            for rank, tied in enumerate(ranking):
+                place[[self.names.code(label, f"y[{i}]") for label in tied]] = rank
+            listed = place >= 0
+            agree = np.sign(np.subtract.outer(place[listed], place[listed]))
+            agree = agree * np.sign(np.subtract.outer(own[listed], own[listed]))
+            known[i] = agree.any()
+            taus[i] = agree.sum() / max(np.abs(agree).sum(), 1)
+        return taus, known

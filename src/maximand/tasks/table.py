@@ -1,0 +1,35 @@
+"""What tasks on the rows of a table share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maximand.costs import Cost
+from maximand.features import PerLabel, Rows
+from maximand.tasks.base import BoundTask, finite_rows
+from maximand.tasks.label_names import LabelNames
+
+
+class BoundTable(BoundTask):
+    """A task with a row of features for each example, known labels, and a linear score for each of its parts."""
+
+    names: LabelNames
+    cost: Cost
+    features: PerLabel
+
+    @property
+    def n_columns(self) -> int:
+        """Scores per row."""
+        return self.names.count
+
+    def check(self) -> None:
+        """Refuse features that do not fit the labels: the kernels trust them."""
+        if self.features.n_labels != self.n_columns:
+            raise ValueError("The features do not fit the labels.")
+
+    def inputs(self, X: Any) -> Rows:
+        """Check a table of finite numbers."""
+        finite_rows(X)
+        if X.shape[1] != self.features.n_features:
+            raise ValueError(f"X has {X.shape[1]} features but the model was trained with {self.features.n_features}.")
+        return Rows.single(X)
