@@ -97,11 +97,11 @@ def budget_rows(rng, pool):
         one()
         errors = [float(np.abs(point.sum(axis=1) - count).max()) for point in (means, np.asarray(peer()))]
         np.testing.assert_allclose(means, peer(), atol=1e-4)
-        found = rates(one=one, two=two, peer=peer)
+        also_one, also_two, _ = ours(pool, budget.project_entropic, scores, count, count)
+        found = rates(one=one, two=two, peer=peer, also_one=also_one, also_two=also_two)
         facts = {"our_error_of_the_sum": errors[0], "peer_error_of_the_sum": errors[1]}
         yield row(f"budget, sum = {count}", k, found, "jaxopt box section", 2.0, **facts)
-        one, two, _ = ours(pool, budget.project_entropic, scores, count, count)
-        found = {"peer": found["peer"], **rates(one=one, two=two)}
+        found["one"], found["two"] = found["also_one"], found["also_two"]
         yield row(f"budget, sum = {count}, entropic", k, found, "jaxopt box section (Euclidean)", None)
 
 
@@ -121,15 +121,14 @@ def permutahedron_rows(rng, pool):
 
             one()
             np.testing.assert_allclose(means, peer(), atol=1e-9)
-            found = rates(one=one, two=two, peer=peer)
+            also_one, also_two, _ = ours(pool, permutahedron.project_entropic, scores, weights)
+            found = rates(one=one, two=two, peer=peer, also_one=also_one, also_two=also_two)
             what = f"permutahedron, scores of deviation {spread}, weights k ... 1"
             yield row(what, k, found, "numpy and scipy's isotonic_regression", None)
-            one, two, _ = ours(pool, permutahedron.project_entropic, scores, weights)
-            entropic = {"peer": found["peer"], **rates(one=one, two=two)}
-            yield row(f"{what}, entropic", k, entropic, "numpy and scipy's isotonic_regression (Euclidean)", None)
             if spread == "1":
-                found["peer"] = FAST_SOFT_SORT[k]
-                yield row(what, k, found, "fast-soft-sort (given)", 10.0)
+                yield row(what, k, {**found, "peer": FAST_SOFT_SORT[k]}, "fast-soft-sort (given)", 10.0)
+            found["one"], found["two"] = found["also_one"], found["also_two"]
+            yield row(f"{what}, entropic", k, found, "numpy and scipy's isotonic_regression (Euclidean)", None)
 
 
 def order_rows(rng, pool):

@@ -5,7 +5,8 @@ import re
 import maximand
 from maximand import formats
 from maximand.losses import LOSSES
-from maximand.oracles import Larger, Rescaled
+from maximand.oracles import Euclidean, Larger, Over, Projection, Rescaled
+from maximand.sets import Everything
 
 project = "maximand"
 author = copyright = "The maximand developers"
@@ -43,9 +44,14 @@ def shown(oracle):
         return f"the larger of: {shown(oracle.first)}; {shown(oracle.second)}"
     if isinstance(oracle, Rescaled):
         return "max over Y of cost · (1 + score − score(y\\*))"
+    over = oracle.over.value.replace("*", chr(92) + "*")
+    if isinstance(oracle, Projection):
+        kind = "½ u · u" if isinstance(oracle, Euclidean) else "u · log u"
+        everything = isinstance(oracle.onto, Everything) and oracle.over is Over.ALL
+        return f"max over {'all u' if everything else f'u in the hull of {over}'} of theta · u − {kind}"
     kind = "log-sum-exp" if oracle.temperature else "max"
     cost = {0: "", 1: " + cost", -1: " − cost"}[oracle.cost]
-    return f"{kind} over {oracle.over.value.replace('*', chr(92) + '*')} of score{cost}"
+    return f"{kind} over {over} of score{cost}"
 
 
 def losses_table():

@@ -4,6 +4,7 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
@@ -48,6 +49,14 @@ def matchings_are_learnt(lines):
     assert numbers(lines[2])[0] > 0.6
 
 
+def smaller_sets_rank_better(lines):
+    hull, entropic, rows, cube, squared = (numbers(line)[0] for line in lines[:5])
+    assert min(hull, entropic) > rows > cube > squared > 0.5
+    assert 0.5 < numbers(lines[5])[0] < hull
+    matrix = np.array([numbers(line) for line in lines[7:12]])
+    np.testing.assert_allclose([matrix.sum(axis=0), matrix.sum(axis=1)], 1.0, atol=0.03)
+
+
 def the_run_goes_on(lines):
     assert lines[0].startswith("interrupted")
     resumed, whole = re.findall(r"\d+", lines[1])
@@ -81,6 +90,7 @@ EXPECTED = {
     "partial_tags": chains_help,
     "probabilities": chances_and_ranks,
     "own_oracle": matchings_are_learnt,
+    "rankings": smaller_sets_rank_better,
     "checkpoint_and_resume": the_run_goes_on,
     "grid_search": a_good_model_is_chosen,
 }

@@ -497,7 +497,7 @@ BAD = [
     ({}, S0[:3], r"X has 4 rows but y has 3; each row needs its labels"),
     ({"classes": ["a"]}, Y0, r"y has 2 columns but there are 1 labels; each label needs a column"),
     ({"classes": ["a", "c"]}, S0, r"y\[1\] has the unknown label 'b'; the labels are 'a', 'c'"),
-    ({"structure": "pair"}, Y0, r"There is no structure 'pair'; choose one of independent, pairwise, or give"),
+    ({"structure": "pair"}, Y0, r"There is no structure 'pair'; choose one of independent, budget, pairwise, or give"),
     ({"structure": Pairwise}, Y0, r"There is no structure <class .*Pairwise'>; .* or Pairwise\(\)"),
     ({"structure": Pairwise("greedy")}, Y0, r"search is 'greedy'; give None or an inference such as GraphCut\(\)"),
     ({"pairs": "some"}, Y0, r"pairs is 'some'; choose one of 'all', 'seen'"),

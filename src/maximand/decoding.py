@@ -49,5 +49,8 @@ class Calibrated:
 
     def __call__(self, space: OutputSpace, theta: Array) -> Array:
         """E[cost] = v @ psi(y) + c, so the least is the argmax of -v."""
-        vector, _ = self.cost.linear(space, self.layer(space, theta).mean)
-        return space.rounded(self.among.argmax(space, -vector).mean)
+        return space.rounded(self.among.argmax(space, self.merits(space, theta)).mean)
+
+    def merits(self, space: OutputSpace, theta: Array) -> Array:
+        """Return -v, the scores by which outputs are chosen."""
+        return -self.cost.linear(space, self.layer(space, theta).mean)[0]

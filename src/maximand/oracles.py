@@ -141,7 +141,7 @@ class Projection:
     """
 
     onto: ConvexSet = field(default_factory=Hull)
-    over: Over = Over.ALL
+    over: Over = field(default=Over.ALL, repr=False)
 
     geometry: ClassVar[Geometry]
     smooth = True

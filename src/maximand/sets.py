@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class ConvexSet(ABC):
 class Hull(ConvexSet):
     """The hull of the outputs; `by` says how to project where the space is to be asked for argmax alone."""
 
-    by: ActiveSet | AwaySteps | None = None
+    by: ActiveSet | AwaySteps | None = field(default=None, repr=False)
 
     def contains(self, space: OutputSpace) -> bool:
         """Return True."""

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from maximand.costs import Cost
-from maximand.decoding import Decoder
+from maximand.decoding import Calibrated, Decoder
 from maximand.estimators.multiclass import class_weighted, labels_of
+from maximand.estimators.predictor import joined
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
@@ -82,6 +83,19 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
         weight = checked_weight(sample_weight, X.shape[0])
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, inputs, annotation, weight)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return what the levels are chosen by: minus their expected costs, up to a constant, or else their scores.
+
+        The largest is that of the prediction. Of two levels, how far the second is above the first.
+        """
+
+        def by_level(_: slice, space: Any, theta: Array) -> Array:
+            decoder = self._chosen_decoder()
+            return space.scores(decoder.merits(space, theta) if isinstance(decoder, Calibrated) else theta)
+
+        scores = joined(self._answers(X, by_level))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the mean cost, by default minus the mean absolute error in levels."""

@@ -210,11 +210,13 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         return list(Threads(self.n_threads).map(one, cut(space.work, LANES)))
 
     def _decode(self, space: OutputSpace, theta: Array) -> Array:
-        decoder = self.decoder
-        if decoder is None:
-            layer = layer_of(self.loss)
-            decoder = Calibrated(self.task_.cost, layer) if isinstance(layer, Projection) else MaxScore()
-        return decoder(space, theta)
+        return self._chosen_decoder()(space, theta)
+
+    def _chosen_decoder(self) -> Decoder:
+        if self.decoder is not None:
+            return self.decoder
+        layer = layer_of(self.loss)
+        return Calibrated(self.task_.cost, layer) if isinstance(layer, Projection) else MaxScore()
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs."""

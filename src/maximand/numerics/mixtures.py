@@ -21,7 +21,7 @@ from numba import njit
 
 from maximand.support import Array, Ints
 
-SMALL = 1e-16
+SMALL = 1e-30
 LOG_SMALL = log(SMALL)
 DEPENDENT = 1e-13  # an output is a mixture of others when less than this share of its square is new
 NEWTON_STEPS = 60
@@ -35,14 +35,13 @@ class Held(NamedTuple):
 
     Example i holds counts[i] outputs: output j has chances[i, j] and row rows[i, j] of the CSR matrix (pointers,
     parts, values) over the example's own parts. factors[i] is the Cholesky factor, packed row by row, of
-    A W A' + ridges[i] 11', with W = diag(weights) the curvature of Psi where the factor was last made.
+    A W A' + 11', with W = diag(weights) the curvature of Psi where the factor was last made.
     """
 
     counts: Ints
     rows: Ints
     chances: Array
     factors: Array
-    ridges: Array
     weights: Array
     pointers: Ints
     parts: Ints
@@ -211,14 +210,14 @@ def _append(held, i, k, weights, weighted):  # type: ignore[no-untyped-def]
     weighted is room for a vector over parts, zeros before and after.
     """
     factor, row = held.factors[i], held.rows[i, k]
-    square = held.ridges[i]
+    square = 1.0
     for place in range(held.pointers[row], held.pointers[row + 1]):
         p = held.parts[place]
         weighted[p] = weights[p] * held.values[place]
         square += weighted[p] * held.values[place]
     own = factor[k * (k + 1) // 2 : k * (k + 1) // 2 + k + 1]
     for j in range(k):
-        own[j] = held.ridges[i] + _dot(held, held.rows[i, j], weighted)
+        own[j] = 1.0 + _dot(held, held.rows[i, j], weighted)
     for place in range(held.pointers[row], held.pointers[row + 1]):
         weighted[held.parts[place]] = 0.0
     _forward(factor, k, own)
@@ -234,12 +233,6 @@ def _remake(held, i, u, weights, weighted, entropic):  # type: ignore[no-untyped
     """Make the factor of example i anew with the curvature at u."""
     for p in range(u.size):
         weights[p] = _curvature(u[p], entropic)
-    total = 0.0
-    for j in range(held.counts[i]):
-        row = held.rows[i, j]
-        for k in range(held.pointers[row], held.pointers[row + 1]):
-            total += weights[held.parts[k]] * held.values[k] * held.values[k]
-    held.ridges[i] = max(1.0, total / held.counts[i])
     for j in range(held.counts[i]):
         _append(held, i, j, weights, weighted)
 

@@ -39,7 +39,7 @@ def project_euclidean(scores: Array, values: Array, means: Array) -> None:
         level, value = 1.0, 0.0
         for b in range(blocks):
             level = min(level, max(sums[b] / masses[b], 0.0))
-            for l in range(starts[b], starts[b + 1]):
+            for l in range(np.uint64(starts[b]), np.uint64(starts[b + 1])):  # unsigned: no look at the sign of l
                 means[i, l] = level
             value += level * (sums[b] - 0.5 * level * masses[b])
         values[i] = value
@@ -58,7 +58,7 @@ def project_entropic(scores: Array, values: Array, means: Array) -> None:
         for b in range(blocks):
             logarithm = min(sums[b] / masses[b] - 1.0, 0.0)
             level = min(level, np.exp(logarithm))
-            for l in range(starts[b], starts[b + 1]):
+            for l in range(np.uint64(starts[b]), np.uint64(starts[b + 1])):  # unsigned: no look at the sign of l
                 means[i, l] = level
             value += level * (sums[b] - logarithm * masses[b])
         values[i] = value

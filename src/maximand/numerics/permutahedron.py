@@ -164,12 +164,20 @@ def _allowed(keys, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _missing(keys, weights):  # type: ignore[no-untyped-def]
-    """Return what is to be added to each keys - keys[0] for their sum to be that of the weights."""
+def _missing(keys, weights, first, last):  # type: ignore[no-untyped-def]
+    """Return what is to be added to each of keys - keys[first] for their sum to be that of the weights."""
+    top, total = keys[first], 0.0
+    for m in range(first, last):
+        total += weights[m] - (keys[m] - top)
+    return total / (last - first)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _sum(numbers, first, last):  # type: ignore[no-untyped-def]
     total = 0.0
-    for m in range(keys.size):
-        total += weights[m] - (keys[m] - keys[0])
-    return total / keys.size
+    for m in range(first, last):
+        total += numbers[m]
+    return total
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -198,10 +206,10 @@ def project_euclidean(scores: Array, weights: Array, values: Array, means: Array
             masses[m] = 1.0
         blocks = pool(sums[:allowed], masses[:allowed], starts)
         for b in range(blocks):
-            first, last = starts[b], starts[b + 1]
-            level = _missing(keys[first:last], weights[first:last])
+            first, last = np.uint64(starts[b]), np.uint64(starts[b + 1])
+            top, level = keys[first], _missing(keys, weights, first, last)
             for m in range(first, last):
-                sums[m] = keys[m] - keys[first] + level
+                sums[m] = keys[m] - top + level
         values[i] = _value(keys[:allowed], sums)
         sums[allowed:] = 0.0
         for m in range(k):
@@ -252,17 +260,16 @@ def project_entropic(scores: Array, weights: Array, values: Array, means: Array)
         )  # fmt: skip
         value = 0.0
         for b in range(blocks):
-            first, last = starts[b], starts[b + 1]
-            mass, total = 0.0, 0.0
+            first, last = np.uint64(starts[b]), np.uint64(starts[b + 1])
+            total, mass = _sum(exponents, first, last), _sum(weights, first, last)
+            scale = mass / total
             for m in range(first, last):
-                mass += weights[m]
-                total += exponents[m]
-            for m in range(first, last):
-                means[i, order[m]] = exponents[m] * (mass / total)
+                exponents[m] *= scale
             if mass > 0.0:
-                value += mass * (keys[first if far else 0] + np.log(total / mass))
-        for m in range(allowed, k):
-            means[i, order[m]] = 0.0
+                value += mass * (keys[starts[b] if far else 0] + np.log(total / mass))
+        exponents[allowed:] = 0.0
+        for m in range(k):
+            means[i, order[m]] = exponents[m]
         values[i] = value
 
 

@@ -125,7 +125,7 @@ def _give_up(i, values, means, starts, converged):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
 def _reduce(scores, potentials, reduced):  # type: ignore[no-untyped-def]
-    """Write scores - potentials, each row less its maximum; return what that takes from D, or -inf if a row is all -inf.
+    """Write scores - potentials, each row less its maximum; return what that takes from D: -inf if a row is all -inf.
 
     What is left is small where it matters, so that sums of it come out right to 16 digits however large the scores are.
     """

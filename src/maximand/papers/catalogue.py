@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from maximand.papers import do2008, finley2008
+from maximand.papers import blondel2019, do2008, finley2008
 from maximand.papers.outcome import Outcome
 from maximand.papers.snakes import SNAKES_SCALES, snakes
 from maximand.papers.study import Study
@@ -21,8 +21,21 @@ class Experiment:
     run: Callable[[Study], Outcome]
 
 
+BLONDEL = "Blondel: Structured prediction with projection oracles (NeurIPS 2019)"
 FINLEY = "Finley, Joachims: Training structural SVMs when exact inference is intractable (ICML 2008)"
 EXPERIMENTS = {
+    "blondel2019-table1": Experiment(
+        BLONDEL,
+        "Table 1: label ranking with Euclidean projections, by the sets of projection and decoding",
+        blondel2019.RANKING_SCALES,
+        blondel2019.table1,
+    ),
+    "blondel2019-table2": Experiment(
+        BLONDEL,
+        "Table 2: label ranking with KL projections, by the sets of projection and decoding",
+        blondel2019.RANKING_SCALES,
+        blondel2019.table2,
+    ),
     "do2008-table1": Experiment(
         "Do, Le, Teo, Chapelle, Smola: Tighter bounds for structured estimation (NIPS 2008)",
         "Table 1: multiclass classification with shuffled labels, convex bound against ramp loss",

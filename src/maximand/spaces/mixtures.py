@@ -51,7 +51,7 @@ class ActiveSet:
     For the Euclidean geometry this is Wolfe's algorithm for the nearest point of a polytope (and SparseMAP), which
     ends after finitely many rounds with few outputs. The entropic mean uses every part that it may, so it holds about
     as many outputs as there are parts, and each round costs their square: meant for examples of some hundred parts.
-    Entropic means below 1e-16 may be returned as 0.
+    Entropic means below 1e-30 may be returned as 0.
 
     An example has converged when its gap, slope @ (v - u) for the argmax v, is at most `tolerance` times the larger of
     1 and its value, or as small as rounding lets it be.
@@ -109,7 +109,6 @@ class _Outputs:
             rows=np.zeros((n_examples, room), dtype=np.int64),
             chances=np.zeros((n_examples, room)),
             factors=np.zeros((n_examples, room * (room + 1) // 2 if factored else 0)),
-            ridges=np.ones(n_examples),
             weights=np.ones(n_parts if factored else 0),
             pointers=np.zeros(1, dtype=np.int64),
             parts=np.zeros(0, dtype=np.int32),

@@ -1,0 +1,69 @@
+"""Ordered levels: the published data sets with their partitions, or stand-ins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import StratifiedShuffleSplit
+
+from maximand.formats import read_ordinal, read_partitions
+from maximand.papers.study import Study
+from maximand.support import Array, Ints
+
+NAMES = (
+    "automobile", "balance-scale", "bondrate", "car", "contact-lenses", "ERA", "ESL", "eucalyptus", "LEV", "newthyroid",
+    "pasture", "squash-stored", "squash-unstored", "SWD", "tae", "toy", "winequality-red",
+)  # fmt: skip
+STAND_INS = ("embedded diabetes", "simulated levels")
+N_LEVELS = 5  # of the stand-ins
+
+
+class Levels(NamedTuple):
+    """Rows, their levels 1, ..., k, and the test rows of each partition."""
+
+    X: Array
+    y: Ints
+    tests: list[Ints]
+
+    def part(self, number: int) -> tuple[Array, Ints, Array, Ints]:
+        """Return training and test data of a partition, features standardised by the training part."""
+        test = self.tests[number]
+        train = np.setdiff1d(np.arange(self.y.size), test)
+        mean, spread = self.X[train].mean(axis=0), self.X[train].std(axis=0)
+        X = (self.X - mean) / np.where(spread > 0, spread, 1.0)
+        return X[train], self.y[train], X[test], self.y[test]
+
+
+def files(study: Study) -> dict[str, list[str]]:
+    """Return the paths of the data sets of a scale by name, none for stand-ins, noting their hashes."""
+    if study.scale == "quick":
+        return {name: [] for name in STAND_INS}
+    return {
+        name: [str(study.file(f"ordinal/{name}.{end}")) for end in ("csv.gz", "splits.txt.gz")] for name in NAMES
+    }
+
+
+def read(name: str, paths: list[str], seed: int) -> Levels:
+    """Return a data set; stand-ins have two random partitions."""
+    if name in STAND_INS:
+        return _stand_in(name, seed)
+    table = read_ordinal(Path(paths[0]))
+    partitions = read_partitions(Path(paths[1]), n_rows=table.y.size)
+    return Levels(table.X, table.y, [partition.test for partition in partitions])
+
+
+def _stand_in(name: str, seed: int) -> Levels:
+    """Cut the progress of diabetes, or a made-up number, into levels."""
+    rng = np.random.default_rng(seed)
+    if name == "embedded diabetes":
+        X, values = load_diabetes(return_X_y=True)
+    else:
+        X = rng.normal(size=(200, 6))
+        values = X @ rng.normal(size=6) + rng.normal(size=200)
+    cuts = np.quantile(values, [0.1, 0.35, 0.65, 0.9])
+    y = 1 + np.searchsorted(cuts, values)
+    splitter = StratifiedShuffleSplit(2, test_size=0.25, random_state=seed)
+    return Levels(X, y, [test for _, test in splitter.split(X, y)])
