@@ -25,7 +25,7 @@ from report import save
 
 BATCH = 500
 PART = 25  # of the batch, for ways that take one matrix at a time
-REPEATS = 7
+REPEATS = 9
 VIOLATION = 1e-6
 TOLERANCES = (1e-6, 3e-7, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
 MOST = 100_000
@@ -40,7 +40,7 @@ def ours(project):
         n, k = scores.shape[:2]
         starts = np.zeros((n, k)) if starts is None else starts
         values, means, converged = np.empty(n), np.empty(scores.shape), np.empty(n, dtype=bool)
-        project(scores, starts, tolerance, 100, values, means, converged)
+        project(scores, starts, tolerance, 200, values, means, converged)
         return means
 
     return solve

@@ -97,7 +97,7 @@ def test_large_matrices_converge(project, scale):
     assert solve(project, scores)[2].all()
 
 
-def dykstra(scores, sweeps=5000):
+def dykstra(scores, sweeps=3000):
     """Project alternately onto matrices whose lines sum to one and onto those that are at least 0 (Dykstra 1983)."""
     k = scores.shape[0]
     found, correction = scores.copy(), np.zeros_like(scores)

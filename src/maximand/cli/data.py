@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from maximand.cli.csv_tables import read_features
 from maximand.cli.kinds import FORMATS, NOTHING_KNOWN, Kind, Known, format_of
 from maximand.formats import (
     Attribute,
@@ -24,6 +25,8 @@ from maximand.formats import (
     read_letters,
     read_mulan,
     read_multilabel_svmlight,
+    read_ordinal,
+    read_rankings,
     read_svmlight,
     write_labels_xml,
 )
@@ -81,8 +84,9 @@ class TaggedSentences:
 class Examples:
     """Inputs and outputs as an estimator takes them.
 
-    Label sets are a matrix y of indicators with a column for each of `labels`. `columns` are those of X, where the file
-    describes them.
+    Label sets are a matrix y of indicators with a column for each of `labels`. Rankings are tuples of `labels`, the
+    best first. The `labels` of levels are all from the lowest to the highest that occurs. `columns` are those of X,
+    where the file describes them.
     """
 
     kind: Kind
@@ -115,6 +119,17 @@ def read_examples(options: argparse.Namespace, known: Known = NOTHING_KNOWN) -> 
             for row, present in enumerate(sets.labels):
                 y[row, [place[label] for label in present]] = 1
             return Examples(Kind.SETS, sets.X, y, tuple(labels))
+        case "rankings":
+            ranked = read_rankings(options.data, labels=known.labels or None)
+            columns = tuple(map(Attribute, ranked.feature_names))
+            _check_columns(options, known, columns)
+            _check_width(options, known, ranked.X)
+            return Examples(Kind.RANKINGS, ranked.X, list(ranked.rankings), ranked.labels, columns)
+        case "ordinal":
+            graded = read_ordinal(options.data)
+            _check_width(options, known, graded.X)
+            levels = tuple(range(int(graded.y.min()), int(graded.y.max()) + 1))
+            return Examples(Kind.LEVELS, graded.X, graded.y, levels)
     rows = _read_svmlight(options.data, known.n_features)
     whole = np.array_equal(rows.y, np.rint(rows.y))
     return Examples(Kind.ROWS, rows.X, rows.y.astype(np.int64) if whole else rows.y)
@@ -122,13 +137,19 @@ def read_examples(options: argparse.Namespace, known: Known = NOTHING_KNOWN) -> 
 
 def read_inputs(options: argparse.Namespace, known: Known) -> Any:
     """Read the inputs alone: labels do not matter, and a table may lack them or have ? in their place."""
-    if format_of(options, known) != "mulan":
-        return read_examples(options, known).X
-    labels = set(read_labels_xml(options.labels) if options.labels else known.labels)
-    table = read_arff(options.data)
-    kept = [place for place, column in enumerate(table.attributes) if column.name not in labels]
-    _check_columns(options, known, tuple(table.attributes[place] for place in kept))
-    return table.data[:, kept]
+    match format_of(options, known):
+        case "mulan":
+            labels = set(read_labels_xml(options.labels) if options.labels else known.labels)
+            table = read_arff(options.data)
+            kept = [place for place, column in enumerate(table.attributes) if column.name not in labels]
+            _check_columns(options, known, tuple(table.attributes[place] for place in kept))
+            return table.data[:, kept]
+        case "rankings" | "ordinal" as form:
+            assert known.n_features is not None
+            names, X = read_features(options.data, form == "rankings", known.n_features)
+            _check_columns(options, known, tuple(map(Attribute, names)))
+            return X
+    return read_examples(options, known).X
 
 
 def _read_svmlight(source: str, n_features: int | None) -> Any:
@@ -165,3 +186,9 @@ def _check_columns(options: argparse.Namespace, known: Known, columns: tuple[Att
     for place, (name, wanted) in enumerate(zip(names, known.columns, strict=False), start=1):
         if name != wanted:
             raise ValueError(f"{options.data}: column {place} is {name!r} where training had {wanted!r}; put it there.")
+
+
+def _check_width(options: argparse.Namespace, known: Known, X: Any) -> None:
+    """Refuse a table with more or fewer columns than in training."""
+    if known.n_features not in (None, X.shape[1]):
+        raise ValueError(f"{options.data} has {X.shape[1]} features in a row; training had {known.n_features}.")

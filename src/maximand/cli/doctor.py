@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 from maximand.cli.data import Examples, add_data_options, read_examples
 from maximand.cli.estimates import estimates_of, matrix_bytes, peak_bytes
 from maximand.cli.findings import findings_of, label_counts, leaks
-from maximand.cli.fit import add_model_options, estimator
 from maximand.cli.kinds import Kind, Known
+from maximand.cli.model_options import add_model_options, estimator
 from maximand.cli.output import add_common_options, pairs, show
 from maximand.tasks import Ragged
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from maximand.batch import LANES_OF_LARGE_MODELS, Batch
 from maximand.cli.data import Examples
-from maximand.cli.fit import shape_of
 from maximand.cli.kinds import Kind
+from maximand.cli.model_options import form_of, loss_of, shape_of
 from maximand.engine import Threads
 from maximand.losses import named
 from maximand.objective import Objective
 from maximand.solvers import LBFGS
-from maximand.tasks import MulticlassTask, MultilabelTask, Ragged, TaggingTask
+from maximand.tasks import MulticlassTask, MultilabelTask, OrdinalTask, Ragged, RankingTask, TaggingTask
 
 SAMPLE = 1000  # examples that the time of a pass is measured on
 PASSES = 170  # passes over the data that a fit takes, about
@@ -43,7 +43,7 @@ def matrix_bytes(matrix: Any) -> int:
 
 def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, held: int) -> dict[str, Any]:
     """Say how much memory and time a fit takes: what reading held, and the vectors of the solver; a timed sample."""
-    loss = named(options.loss or ("crf" if examples.kind.tagged else "hinge"))
+    loss = named(loss_of(options, examples))
     matrix = rows.matrix if isinstance(rows, Ragged) else rows
     bound, inputs, annotation = _task(options, examples).bind(rows, examples.y)
     space = bound.space(rows, inputs)
@@ -74,7 +74,14 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
 
 
 def _task(options: argparse.Namespace, examples: Examples) -> Any:
-    shape = shape_of(options, examples.kind)
-    if examples.kind is Kind.SETS:
-        return MultilabelTask(shape, classes=examples.labels)
-    return TaggingTask() if examples.kind.tagged else MulticlassTask()
+    shape, form = shape_of(options, examples), form_of(options, examples.kind)
+    match examples.kind:
+        case Kind.ROWS:
+            return MulticlassTask()
+        case Kind.SETS:
+            return MultilabelTask(shape, classes=examples.labels)
+        case Kind.RANKINGS:
+            return RankingTask(**form)
+        case Kind.LEVELS:
+            return OrdinalTask(classes=examples.labels)
+    return TaggingTask()

@@ -33,14 +33,22 @@ def label_counts(examples: Examples) -> Counter[Any]:
     """Count how often each label occurs; of label sets, also those that never do."""
     if examples.kind is Kind.SETS:
         return Counter(dict(zip(examples.labels, examples.y.sum(axis=0, dtype=int).tolist(), strict=True)))
-    if examples.kind.tagged:
-        return Counter(tag for tags in examples.y for tag in tags)
+    if examples.kind.tagged or examples.kind is Kind.RANKINGS:
+        return Counter(label for labels in examples.y for label in labels)
     return Counter(examples.y.tolist())
 
 
 def findings_of(examples: Examples, matrix: csr_array, counts: Counter[Any]) -> Iterator[Finding]:
     """Look at labels, then at features."""
-    yield from _of_sets(examples, counts) if examples.kind is Kind.SETS else _of_labels(counts)
+    match examples.kind:
+        case Kind.SETS:
+            yield from _of_sets(examples, counts)
+        case Kind.RANKINGS:
+            yield from of_rankings(examples, counts)
+        case Kind.LEVELS:
+            yield from of_levels(examples, counts)
+        case _:
+            yield from _of_labels(counts)
     if examples.kind.tagged:
         yield from _of_schemes(examples, counts)
     yield from _of_columns(examples, matrix)

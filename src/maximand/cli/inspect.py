@@ -10,6 +10,7 @@ from rich.console import Console
 
 from maximand.cli.kinds import first_step
 from maximand.cli.output import add_common_options, pairs, show, table
+from maximand.estimators import LabelRanker, OrdinalClassifier
 from maximand.features import ChainFeatures, GraphFeatures
 from maximand.files.container import read, read_header
 from maximand.models import load, predictor_of
@@ -57,7 +58,7 @@ def largest_weights(model: Any, count: int) -> list[dict[str, Any]]:
     """Return the weights of largest absolute value with the names of their features and labels."""
     predictor = predictor_of(model)
     features, weights = predictor.task_.features, predictor.weights_
-    labels = [str(label) for label in predictor.classes_.tolist()]
+    labels = part_names(predictor)
     single = getattr(features, "emission", getattr(features, "node", features))  # the weights of single labels
     names = feature_names(model, single.n_features)
     order = np.argsort(-np.abs(weights), kind="stable")[:count].tolist()
@@ -78,6 +79,17 @@ def largest_weights(model: Any, count: int) -> list[dict[str, Any]]:
             weight, named = _of_tables(features, labels, place - single.n_weights)
         rows.append({"weight": weight, "label": named, "value": float(weights[place])})
     return rows
+
+
+def part_names(predictor: Any) -> list[str]:
+    """Return what the weights of single parts are for: labels, labels in a position, or thresholds between levels."""
+    labels = [str(label) for label in predictor.classes_.tolist()]
+    match predictor:
+        case LabelRanker(encoding="matrix"):
+            return [f"{label} in place {place}" for label in labels for place in range(1, len(labels) + 1)]
+        case OrdinalClassifier():
+            return [f"above {level}" for level in labels[:-1]]
+    return labels
 
 
 def _of_tables(features: GraphFeatures, labels: list[str], at: int) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What data are and what a model takes: sentences, rows with a label or rows with a set of labels."""
+"""What data are and what a model takes: sentences, or rows with a label, a set of labels, a ranking or a level."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from maximand.estimators import MulticlassClassifier, MultilabelClassifier, SequenceTagger
+from maximand.cli.csv_tables import has_rankings
+from maximand.estimators import (
+    LabelRanker,
+    MulticlassClassifier,
+    MultilabelClassifier,
+    OrdinalClassifier,
+    SequenceTagger,
+)
 from maximand.models import load, predictor_of
 from maximand.tasks import WindowVectorizer
 
@@ -21,16 +28,23 @@ class Kind(Enum):
     SEQUENCES = "sequences of vectors with a tag for each"
     ROWS = "rows with one label each"
     SETS = "rows with a set of labels each"
+    RANKINGS = "rows with a ranking of labels each"
+    LEVELS = "rows with an ordered level each"
 
     @property
     def tagged(self) -> bool:
         """Whether an example is a sequence."""
         return self in (Kind.TEXT, Kind.SEQUENCES)
 
+    @property
+    def noun(self) -> str:
+        """What outputs are made of."""
+        return "level" if self is Kind.LEVELS else "label"
+
 
 KINDS = {
     "conll": Kind.TEXT, "conllu": Kind.TEXT, "svmlight": Kind.ROWS, "svmlight-multilabel": Kind.SETS,
-    "mulan": Kind.SETS, "letters": Kind.SEQUENCES,
+    "mulan": Kind.SETS, "rankings": Kind.RANKINGS, "ordinal": Kind.LEVELS, "letters": Kind.SEQUENCES,
 }  # fmt: skip
 FORMATS = tuple(KINDS)
 SUFFIXES = {
@@ -81,14 +95,24 @@ def _kind_of(model: Any) -> Kind:
             return Kind.ROWS
         case MultilabelClassifier():
             return Kind.SETS
+        case LabelRanker():
+            return Kind.RANKINGS
+        case OrdinalClassifier():
+            return Kind.LEVELS
         case other:
             raise ValueError(f"No data format holds what a {type(other).__name__} takes; load the model in Python.")
 
 
 def format_of(options: argparse.Namespace, known: Known = NOTHING_KNOWN) -> str:
-    """Return the format of the data file, given or by its name; svmlight has label sets where these are wanted."""
+    """Return the format of the data file, given or by its name; svmlight has label sets where these are wanted.
+
+    A csv file holds what is wanted, rankings or levels; where that is not known, its first line tells.
+    """
     name = options.data.removesuffix(".gz")
     found = options.format or next((form for suffix, form in SUFFIXES.items() if name.endswith(suffix)), None)
+    if found is None and name.endswith(".csv"):
+        wanted = {Kind.RANKINGS: "rankings", Kind.LEVELS: "ordinal"}.get(known.kind)  # type: ignore[arg-type]
+        found = wanted or ("rankings" if has_rankings(options.data) else "ordinal")
     if found is None:
         raise ValueError(f"{options.data}: its name does not tell the format; say --format {'|'.join(FORMATS)}.")
     if found == "svmlight" and known.kind is Kind.SETS:

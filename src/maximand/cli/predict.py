@@ -14,12 +14,14 @@ from maximand.cli.data import add_data_options, read_inputs
 from maximand.cli.kinds import Kind, format_of, load_model
 from maximand.cli.label_sets import indicators
 from maximand.cli.output import add_common_options, opened
-from maximand.estimators import MultilabelClassifier, SequenceTagger
+from maximand.estimators import LabelRanker, MultilabelClassifier, OrdinalClassifier, SequenceTagger
 from maximand.formats import read_conll
 from maximand.losses import named
 from maximand.models import predictor_of
 from maximand.support import Bools
 
+PROBA = """add the probability of each predicted tag or label, of all labels where there are sets of them, of all
+levels, or of the positions of ranked labels (losses crf, euclidean and entropic)"""
 BATCH = 2000  # sentences that are held at a time
 
 
@@ -29,18 +31,19 @@ def add_to(commands: Any) -> None:
     parser.add_argument("model")
     parser.add_argument("data", help="data, - for standard input; labels in it are ignored")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")
-    parser.add_argument("--proba", action="store_true", help="add the probability of each prediction (loss crf)")
+    parser.add_argument("--proba", action="store_true", help=PROBA)
     add_data_options(parser)
     add_common_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the columns of the data with the predicted tag after them; for tables a label or a set in each line."""
+    """Write the columns of the data with the predicted tag after them; for tables an output in each line."""
     model, known = load_model(options.model)
     predictor = predictor_of(model)
     if options.proba and not hasattr(predictor, "predict_proba"):
-        raise ValueError(f"The loss {named(predictor.loss).name} models no probabilities; fit with --loss crf.")
+        better = "euclidean" if known.kind in (Kind.RANKINGS, Kind.LEVELS) else "crf"
+        raise ValueError(f"The loss {named(predictor.loss).name} models no probabilities; fit with --loss {better}.")
     form = format_of(options, known)
     with opened(options.output) as file:
         if form == "conll":
@@ -60,6 +63,12 @@ def run(options: argparse.Namespace) -> int:
         elif isinstance(predictor, MultilabelClassifier):
             for present, chance in zip(indicators(answers, predictor.classes_), chances, strict=True):
                 print(_line_of_set(predictor.classes_, present, chance, options.json), file=file)
+        elif isinstance(predictor, LabelRanker):
+            for order, means in zip(answers.tolist(), chances, strict=True):
+                print(_line_of_ranking(predictor, order, means, options.json), file=file)
+        elif isinstance(predictor, OrdinalClassifier):
+            for level, chance in zip(answers.tolist(), chances, strict=True):
+                print(_line_of_level(predictor.classes_, level, chance, options.json), file=file)
         else:
             for label, chance in zip(answers.tolist(), chances, strict=True):
                 words = [label] if chance is None else [label, round(float(chance.max()), 6)]
@@ -71,12 +80,49 @@ def run(options: argparse.Namespace) -> int:
 def _line_of_set(classes: np.ndarray, present: Bools, chance: Any, as_json: bool) -> str:
     """Return the labels of a row and, behind a tab, their probabilities."""
     labels = classes[present].tolist()
-    if chance is None:
-        return json.dumps(labels, ensure_ascii=False) if as_json else ",".join(map(str, labels))
-    chances = {str(label): round(float(p), 6) for label, p in zip(classes.tolist(), chance, strict=True)}
+    chances = None if chance is None else {"probabilities": _by_label(classes, chance)}
+    return _line("labels", labels, ",".join(map(str, labels)), chances, as_json)
+
+
+def _line_of_level(classes: np.ndarray, level: Any, chance: Any, as_json: bool) -> str:
+    """Return the level of a row and, behind a tab, the probability of every level."""
+    chances = None if chance is None else {"probabilities": _by_label(classes, chance)}
+    return _line("level", level, str(level), chances, as_json)
+
+
+def _line_of_ranking(ranker: LabelRanker, order: list[Any], means: Any, as_json: bool) -> str:
+    """Return the labels of a row, the best first, and, behind a tab, what is known of the position of each.
+
+    That is the probability of every position, or where labels have a single weight the expected position, 1 for the
+    best.
+    """
+    text = ">".join(map(str, order))
+    if means is None:
+        return _line("ranking", order, text, None, as_json)
+    if ranker.encoding == "matrix":
+        return _line("ranking", order, text, {"probabilities": _by_label(ranker.classes_, means)}, as_json)
+    expected = len(order) + 1 - means  # the first of k positions weighs k, the last 1
+    return _line("ranking", order, text, {"expected positions": _by_label(ranker.classes_, expected)}, as_json)
+
+
+def _by_label(classes: np.ndarray, values: Any) -> dict[str, Any]:
+    """Return the values of each label, rounded: a number, or a list of such."""
+    rounded = (np.round(np.asarray(values, dtype=float), 6) + 0.0).tolist()  # no -0.0
+    return dict(zip(map(str, classes.tolist()), rounded, strict=True))
+
+
+def _line(name: str, answer: Any, text: str, more: dict[str, dict[str, Any]] | None, as_json: bool) -> str:
+    """Return an answer and what is known of its labels, as text with a tab between the two or as JSON."""
     if as_json:
-        return json.dumps({"labels": labels, "probabilities": chances}, ensure_ascii=False)
-    return ",".join(map(str, labels)) + "\t" + ",".join(f"{label}={p:.6f}" for label, p in chances.items())
+        return json.dumps(answer if more is None else {name: answer, **more}, ensure_ascii=False)
+    if more is None:
+        return text
+    (values,) = more.values()
+    return text + "\t" + ",".join(f"{label}={_digits(value)}" for label, value in values.items())
+
+
+def _digits(value: Any) -> str:
+    return ":".join(map(_digits, value)) if isinstance(value, list) else f"{value:.6f}"
 
 
 def _batches(source: str) -> Iterator[list[Any]]:

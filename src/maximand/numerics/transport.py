@@ -19,13 +19,13 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.assignment import match, matching_room
-from maximand.numerics.exponential import exponentials
+from maximand.numerics.exponential import exponentials, logarithms
 from maximand.support import Array, Bools
 
 FAR = 0.9  # a column sum that is wrong by more asks for the prices of the best assignment
 SCARCE = 0.01  # and so does one that is smaller, where sums are to be divided by
 LATE = 15  # iterations after which these prices are tried all the same
-LEAST_DAMPING, MOST_DAMPING = 1e-2, 1e2  # in units of the largest error of a column sum
+LEAST_DAMPING, MOST_DAMPING = 1e-2, 1e3  # in units of the largest error of a column sum
 SHALLOW = 0.8  # how steep D may rise at the end of a step, in units of how steep it fell at the start
 SHORTEST = 1e-10  # fraction of a step
 FARTHEST = 20.0  # change of a potential in one step, where exponentials of it are taken
@@ -245,85 +245,78 @@ def project_euclidean(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _softmaxes(scores, potentials, mean, bits):  # type: ignore[no-untyped-def]
-    """Write the softmax of every row of scores - potentials; say whether none is all -inf."""
-    k = scores.shape[0]
-    for i in range(k):
-        top = -np.inf
-        for j in range(k):
-            z = scores[i, j] - potentials[j]
-            mean[i, j] = z
-            if z > top:
-                top = z
-        if top == -np.inf:
-            return False
-        for j in range(k):
-            mean[i, j] -= top
-    exponentials(mean.reshape(-1), bits)
-    for i in range(k):
-        total = 0.0
-        for j in range(k):
-            total += mean[i, j]
-        share = 1.0 / total
-        for j in range(k):
-            mean[i, j] *= share
-    return True
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _reweigh(mean, factors, totals, sums):  # type: ignore[no-untyped-def]
-    """Write the row sums of mean * factors, and the column sums once each row is divided by its own."""
-    k = mean.shape[0]
-    for j in range(k):
+def _reweigh(plan, factors, totals, sums):  # type: ignore[no-untyped-def]
+    """Write the row sums of plan * factors, and the column sums once each row is divided by its own."""
+    k, width = plan.shape
+    for j in range(width):
         sums[j] = 0.0
     for i in range(k):
         total = 0.0
-        for j in range(k):
-            total += mean[i, j] * factors[j]
+        for j in range(width):
+            total += plan[i, j] * factors[j]
         totals[i] = total
         share = 1.0 / total
-        for j in range(k):
-            sums[j] += mean[i, j] * share
-    for j in range(k):
+        for j in range(width):
+            sums[j] += plan[i, j] * share
+    for j in range(width):
         sums[j] *= factors[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _accept(mean, factors, totals):  # type: ignore[no-untyped-def]
-    """Multiply the columns by their factors and divide the rows by their totals."""
-    k = mean.shape[0]
+def _accept(plan, factors, totals, logs):  # type: ignore[no-untyped-def]
+    """Multiply the columns by their factors, divide the rows by their totals; return the logarithms of all totals."""
+    k, width = plan.shape
     for i in range(k):
         share = 1.0 / totals[i]
+        logs[i] = totals[i]
+        for j in range(width):
+            plan[i, j] *= factors[j] * share
+    logarithms(logs)
+    return logs.sum()
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _begin_entropic(scores, potentials, plan, factors, totals, sums, bits):  # type: ignore[no-untyped-def]
+    """Write exp(scores - potentials), each row divided by its maximum; return the sum of their logarithms, or -inf."""
+    k, width = plan.shape
+    value = 0.0
+    for i in range(k):
+        top = -np.inf
         for j in range(k):
-            mean[i, j] *= factors[j] * share
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _begin_entropic(own, potentials, mean, factors, totals, sums, bits):  # type: ignore[no-untyped-def]
-    """Write the matrix of some potentials and its column sums; say whether no row is all -inf."""
-    possible = _softmaxes(own, potentials, mean, bits)
+            z = scores[i, j] - potentials[j]
+            plan[i, j] = z
+            if z > top:
+                top = z
+        if top == -np.inf:
+            return -np.inf
+        value += top
+        for j in range(k):
+            plan[i, j] -= top
+        for j in range(k, width):
+            plan[i, j] = -np.inf
+    exponentials(plan.reshape(-1), bits)
     factors[:] = 1.0
-    if possible:
-        _reweigh(mean, factors, totals, sums)
-    return possible
+    _reweigh(plan, factors, totals, sums)
+    return value
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sweep(mean, potentials, factors, totals, sums, tolerance):  # type: ignore[no-untyped-def]
+def _sweep(plan, potentials, factors, totals, sums, logs, tolerance):  # type: ignore[no-untyped-def]
     """Divide columns by their sums (Sinkhorn 1964) until that is done or would take longer than Newton steps."""
-    k = sums.size
-    worst, sweeps = _error(sums), 0
+    k = logs.size
+    worst, sweeps = _error(sums[:k]), 0
     while worst > tolerance and sweeps < 2 * k:
         for j in range(k):
             factors[j] /= sums[j]
-        _reweigh(mean, factors, totals, sums)
-        last, worst = worst, _error(sums)
+        _reweigh(plan, factors, totals, sums)
+        last, worst = worst, _error(sums[:k])
         sweeps += 1
         if sweeps > 1 and worst * (worst / last) ** k > tolerance:
             break
-    _accept(mean, factors, totals)
-    for j in range(k):
-        potentials[j] -= np.log(factors[j])
+    logs[:] = factors[:k]
+    logarithms(logs)
+    potentials -= logs
+    return _accept(plan, factors, totals, logs)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -332,30 +325,33 @@ def project_entropic(
 ) -> None:
     """Write the doubly stochastic P of largest <scores[i], P> - sum P log P to means[i] and D to values[i].
 
-    The arguments are those of project_euclidean. P has the form exp(scores - a - b); steps in b multiply its columns
-    and its rows, which needs few exponentials.
+    The arguments are those of project_euclidean. P is exp(scores - a - b); a step in b multiplies its columns, then its
+    rows, which needs few exponentials. Rows are filled with zeros up to a length that processors like.
     """
     n, k = scores.shape[:2]
-    factors, totals, sums = np.empty(k), np.empty(k), np.empty(k)
-    step, ground, trial, room = np.empty(k), np.empty(k), np.empty(k), matching_room(k)
-    weights, bits = np.empty((k, k)), np.empty(k * k, dtype=np.int64)
+    width = k + -k % 8
+    plan, factors, sums = np.empty((k, width)), np.empty(width), np.empty(width)
+    totals, logs, step, ground, trial = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    weights, bits, room = np.empty((k, k)), np.empty(k * width, dtype=np.int64), matching_room(k)
+    columns = sums[:k]
     for i in range(n):
-        own, mean, potentials = scores[i], means[i], starts[i]
-        possible = _begin_entropic(own, potentials, mean, factors, totals, sums, bits)
-        far, priced = possible and sums.min() < SCARCE, False
+        own, potentials = scores[i], starts[i]
+        level = _begin_entropic(own, potentials, plan, factors, totals, sums, bits)
         iterations, damping, moved = 0, LEAST_DAMPING, 0.0
-        while possible and _error(sums) > tolerance and iterations < max_iterations:
+        fresh, priced, far = True, False, level > -np.inf and columns.min() < SCARCE
+        while level > -np.inf:
             if far and not priced:
-                possible = match(own, potentials, room)
-                possible = possible and _begin_entropic(own, potentials, mean, factors, totals, sums, bits)
-                priced, iterations = True, 0
+                fresh, priced, level = True, True, -np.inf
+                if match(own, potentials, room):
+                    level = _begin_entropic(own, potentials, plan, factors, totals, sums, bits)
                 continue
-            if iterations == 0:
-                _sweep(mean, potentials, factors, totals, sums, tolerance)
-                iterations = 1
-                continue
-            _products(mean, weights)
-            slope = _step(weights, sums, damping, ground, step)
+            if fresh:
+                level += _sweep(plan, potentials, factors, totals, sums, logs, tolerance)
+                fresh = False
+            if _error(columns) <= tolerance or iterations >= max_iterations:
+                break
+            _products(plan, weights)
+            slope = _step(weights, columns, damping, ground, step)
             farthest = np.abs(step).max()
             far = farthest > FARTHEST
             if far and not priced:
@@ -366,8 +362,8 @@ def project_entropic(
                 for j in range(k):
                     trial[j] = length * step[j]
                     factors[j] = np.exp(-trial[j])
-                _reweigh(mean, factors, totals, sums)
-                there = _slope(sums, step)
+                _reweigh(plan, factors, totals, sums)
+                there = _slope(columns, step)
                 if there <= 0.0:
                     break
                 if there <= -SHALLOW * slope and np.log(totals).sum() + trial.sum() <= ROUNDING * k:
@@ -376,15 +372,10 @@ def project_entropic(
             damping = _damping(damping, length)
             potentials += trial
             moved += length * farthest
-            if moved < 5.0 * FARTHEST:
-                _accept(mean, factors, totals)
-            else:
-                _begin_entropic(own, potentials, mean, factors, totals, sums, bits)
-                moved = 0.0
-        if not possible:
+            if moved > 5.0 * FARTHEST:
+                level, moved = _begin_entropic(own, potentials, plan, factors, totals, sums, bits), 0.0
+            level += _accept(plan, factors, totals, logs)
+        means[i] = plan[:, :k]
+        values[i], converged[i] = level + potentials.sum(), _error(columns) <= tolerance
+        if level == -np.inf:
             _give_up(i, values, means, starts, converged)
-            continue
-        values[i], converged[i] = potentials.sum(), _error(sums) <= tolerance
-        for row in range(k):
-            j = mean[row].argmax()
-            values[i] += own[row, j] - potentials[j] - np.log(mean[row, j])

@@ -36,6 +36,12 @@ EXPERIMENTS = {
         blondel2019.RANKING_SCALES,
         blondel2019.table2,
     ),
+    "blondel2019-ordinal": Experiment(
+        BLONDEL,
+        "Ordinal regression: ridge regression, projections and threshold models",
+        blondel2019.ORDINAL_SCALES,
+        blondel2019.ordinal,
+    ),
     "do2008-table1": Experiment(
         "Do, Le, Teo, Chapelle, Smola: Tighter bounds for structured estimation (NIPS 2008)",
         "Table 1: multiclass classification with shuffled labels, convex bound against ramp loss",

@@ -33,7 +33,7 @@ class Levels(NamedTuple):
         test = self.tests[number]
         train = np.setdiff1d(np.arange(self.y.size), test)
         mean, spread = self.X[train].mean(axis=0), self.X[train].std(axis=0)
-        X = (self.X - mean) / np.where(spread > 0, spread, 1.0)
+        X = (self.X - mean) / np.where(spread > 1e-9, spread, 1.0)
         return X[train], self.y[train], X[test], self.y[test]
 
 
