@@ -98,6 +98,11 @@ class Objective:
         return self.loss.smooth(self.full) or (self.frozen is not None and self.loss.penalty.smooth)
 
     @property
+    def bounded(self) -> bool:
+        """Whether the gradients of the loss are bounded, whatever the weights."""
+        return bool(getattr(self.loss.penalty, "bounded", True))
+
+    @property
     def polyhedral(self) -> bool:
         """Whether the objective is, but for its regulariser, convex and made of finitely many planes."""
         return self.convex and not self.loss.penalty.smooth

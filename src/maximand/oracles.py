@@ -146,6 +146,11 @@ class Projection:
     geometry: ClassVar[Geometry]
     smooth = True
 
+    @property
+    def bounded(self) -> bool:
+        """Whether the set is."""
+        return self.onto.bounded
+
     def linear(self, full: bool) -> bool:
         """A maximum over a single output is linear."""
         return self.over is Over.ANNOTATED and full

@@ -14,6 +14,8 @@ from maximand.support import Array, Geometry, Support
 class ConvexSet(ABC):
     """A convex set that holds psi(y) of all outputs. The smaller it is, the smaller the loss (blondel2019, prop. 1)."""
 
+    bounded = True
+
     def check(self, space: OutputSpace, geometry: Geometry) -> None:
         """Refuse a space whose outputs are not all in the set, and a geometry that does not reach them."""
         if not self.contains(space):
@@ -81,6 +83,8 @@ class Cube(ConvexSet):
 @dataclass(frozen=True)
 class Everything(ConvexSet):
     """All vectors, or in entropic geometry all nonnegative ones: no projection. It generates the squared loss."""
+
+    bounded = False
 
     def contains(self, space: OutputSpace) -> bool:
         """Return True."""

@@ -217,7 +217,7 @@ def choices(rng):
     mixed[1, 1] = -2
     candidates = np.eye(3, dtype=bool)[[codes[1, 1]]] | np.array([[False, True, False]])
     costs = [Hamming(), CostMatrix(RANDOM_MATRIX, normalized=True)]
-    return table(rng, "choices", Choices(4, 2, 3), codes, mixed, costs, candidates)
+    return table(rng, "independent choices", Choices(4, 2, 3), codes, mixed, costs, candidates)
 
 
 def matching(rng):

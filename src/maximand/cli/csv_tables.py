@@ -22,8 +22,8 @@ def has_rankings(source: Source) -> bool:
             return True
         if not all(map(is_real, fields)):
             raise lines.error(
-                f"the last column is {show(fields[-1])}. Rankings need a header whose last column is `ranking`; levels "
-                "need no header, and a number in every column: delete or rename."
+                f"the last column is {show(fields[-1])}; name it `ranking` where rankings follow, or delete this line "
+                "where levels do: these have no header. Columns are separated by commas."
             )
         return False
 

@@ -121,12 +121,14 @@ def read_examples(options: argparse.Namespace, known: Known = NOTHING_KNOWN) -> 
             return Examples(Kind.SETS, sets.X, y, tuple(labels))
         case "rankings":
             ranked = read_rankings(options.data, labels=known.labels or None)
+            if not ranked.rankings:
+                raise FormatError(options.data, None, "no rows below the header.")
             columns = tuple(map(Attribute, ranked.feature_names))
             _check_columns(options, known, columns)
             _check_width(options, known, ranked.X)
             return Examples(Kind.RANKINGS, ranked.X, list(ranked.rankings), ranked.labels, columns)
         case "ordinal":
-            graded = read_ordinal(options.data)
+            graded = _read_ordinal(options.data)
             _check_width(options, known, graded.X)
             levels = tuple(range(int(graded.y.min()), int(graded.y.max()) + 1))
             return Examples(Kind.LEVELS, graded.X, graded.y, levels)
@@ -158,6 +160,14 @@ def _read_svmlight(source: str, n_features: int | None) -> Any:
     except FormatError as error:
         problem = error.problem.replace("use read_multilabel_svmlight", "say --format svmlight-multilabel")
         raise FormatError(error.name, error.line, problem) from None
+
+
+def _read_ordinal(source: str) -> Any:
+    try:
+        return read_ordinal(source)
+    except FormatError as error:
+        cure = " If this is a header, delete it: levels have none." if error.line == 1 else ""
+        raise FormatError(error.name, error.line, error.problem + cure) from None
 
 
 class _LabelsOfModel(io.StringIO):

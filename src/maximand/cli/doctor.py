@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from scipy.sparse import csr_array
 
 from maximand.cli.data import Examples, add_data_options, read_examples
 from maximand.cli.estimates import estimates_of, matrix_bytes, peak_bytes
-from maximand.cli.findings import findings_of, label_counts, leaks
+from maximand.cli.findings import findings_of, leaks
 from maximand.cli.kinds import Kind, Known
+from maximand.cli.label_findings import label_counts
 from maximand.cli.model_options import add_model_options, estimator
 from maximand.cli.output import add_common_options, pairs, show
 from maximand.tasks import Ragged
@@ -44,19 +46,27 @@ def run(options: argparse.Namespace) -> int:
     if examples.kind.tagged:
         facts["tokens"] = sum(labels.values())
     facts |= {"features": matrix.shape[1], "stored values": int(listed.nnz), "input bytes": matrix_bytes(matrix)}
-    facts["labels"] = len(labels)
+    noun, tallies = examples.kind.noun, {}
+    facts[f"{noun}s"] = len(labels)
+    if examples.kind is Kind.RANKINGS:
+        facts["labels per ranking"] = round(sum(labels.values()) / max(len(examples.y), 1), 4)
+        facts["partial rankings"] = sum(len(ranking) < len(labels) for ranking in examples.y)
+        facts["different rankings"] = len(set(examples.y))
+        firsts = Counter(ranking[0] for ranking in examples.y)
+        tallies["first places"] = dict(firsts.most_common())
     if examples.kind is Kind.SETS:
         facts["labels per row"] = round(sum(labels.values()) / max(len(examples.y), 1), 4)
         facts["rows without labels"] = int((~examples.y.any(axis=1)).sum())
-    findings = list(findings_of(examples, listed, labels))
+    findings = list(findings_of(options, examples, listed, labels))
     if options.test:
         findings += leaks(_again(options, examples), _test_examples(options, examples, matrix))
     fatal = any(finding.fatal for finding in findings)
     estimates = {} if fatal else estimates_of(options, rows, examples, before + reading)
-    counts = {str(label): count for label, count in labels.most_common()}
+    by_size = sorted(labels.items()) if examples.kind is Kind.LEVELS else labels.most_common()
+    tallies[f"{noun} counts"] = {str(label): count for label, count in by_size}
 
     def people(console: Console) -> None:
-        console.print(pairs(facts | {"label counts": _shortened(counts)}))
+        console.print(pairs(facts | {name: _shortened(counts) for name, counts in tallies.items()}))
         for finding in findings:
             console.print(
                 f"[bold yellow]![/] {escape(finding.culprit)}\n  [green]→[/] {escape(finding.cure)}", highlight=False
@@ -69,11 +79,7 @@ def run(options: argparse.Namespace) -> int:
                 f"{estimates['peak bytes'] / 1e6:,.0f} MB at its peak and {estimates['seconds']:,.0f} seconds."
             )
 
-    values = facts | {
-        "label counts": counts,
-        "findings": [vars(finding) for finding in findings],
-        "estimates": estimates,
-    }
+    values = facts | tallies | {"findings": [vars(finding) for finding in findings], "estimates": estimates}
     show(options, values, people)
     return int(fatal)
 

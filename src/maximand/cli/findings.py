@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,135 +13,45 @@ from scipy.sparse import csr_array
 
 from maximand.cli.data import Examples
 from maximand.cli.kinds import Kind
-from maximand.tasks import bio, bioes
+from maximand.cli.label_findings import (
+    Finding,
+    label_counts,
+    of_budget,
+    of_labels,
+    of_levels,
+    of_rankings,
+    of_schemes,
+    of_sets,
+    some,
+)
+from maximand.cli.model_options import shape_of
+from maximand.support import Array
+from maximand.tasks import Budget
 
-RARE = 5  # labels with fewer examples than this are hard to learn
-IMBALANCED = 100.0
 UNEVEN = 1e3  # how far the sizes of columns may be apart
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Something about the data that may go wrong, and what to do about it; fatal: training would refuse them."""
-
-    culprit: str
-    cure: str
-    fatal: bool = False
-
-
-def label_counts(examples: Examples) -> Counter[Any]:
-    """Count how often each label occurs; of label sets, also those that never do."""
-    if examples.kind is Kind.SETS:
-        return Counter(dict(zip(examples.labels, examples.y.sum(axis=0, dtype=int).tolist(), strict=True)))
-    if examples.kind.tagged or examples.kind is Kind.RANKINGS:
-        return Counter(label for labels in examples.y for label in labels)
-    return Counter(examples.y.tolist())
-
-
-def findings_of(examples: Examples, matrix: csr_array, counts: Counter[Any]) -> Iterator[Finding]:
+def findings_of(
+    options: argparse.Namespace, examples: Examples, matrix: csr_array, counts: Counter[Any]
+) -> Iterator[Finding]:
     """Look at labels, then at features."""
     match examples.kind:
         case Kind.SETS:
-            yield from _of_sets(examples, counts)
+            yield from of_sets(examples, counts)
+            shape = shape_of(options, examples)
+            yield from of_budget(examples, shape) if isinstance(shape, Budget) else ()
         case Kind.RANKINGS:
-            yield from of_rankings(examples, counts)
+            yield from of_rankings(examples, counts, options.unlisted)
         case Kind.LEVELS:
             yield from of_levels(examples, counts)
         case _:
-            yield from _of_labels(counts)
+            yield from of_labels(counts)
     if examples.kind.tagged:
-        yield from _of_schemes(examples, counts)
-    yield from _of_columns(examples, matrix)
+        yield from of_schemes(examples, counts)
+    yield from _of_columns(examples, matrix, options.scale)
 
 
-def _of_labels(counts: Counter[Any]) -> Iterator[Finding]:
-    if len(counts) < 2:
-        yield Finding(
-            f"There is only the label {next(iter(counts), None)!r}.", "Training needs at least two labels.", fatal=True
-        )
-        return
-    yield from _rare(counts)
-    most, least = counts.most_common(1)[0], counts.most_common()[-1]
-    if most[1] > IMBALANCED * least[1]:
-        yield Finding(
-            f"Label {most[0]!r} is {most[1] / least[1]:,.0f} times as frequent as {least[0]!r}.",
-            "If rare labels matter, use class_weight='balanced' and look at F1, not at accuracy.",
-        )
-    yield from _left_out(counts)
-
-
-def _of_sets(examples: Examples, counts: Counter[Any]) -> Iterator[Finding]:
-    n_rows = len(examples.y)
-    if not n_rows or not counts:
-        yield Finding(f"There are {n_rows} rows and {len(counts)} labels.", "Training needs some of both.", fatal=True)
-        return
-    never = [label for label, count in counts.items() if count == 0]
-    if never:
-        yield Finding(
-            f"{len(never)} labels are never present: {_some(never)}.",
-            "There is nothing to learn them from; collect rows that have them, or name them as labels no more.",
-        )
-    always = [label for label, count in counts.items() if count == n_rows]
-    if always:
-        yield Finding(
-            f"{len(always)} labels are present in every row: {_some(always)}.",
-            "They will always be predicted; if that is no news, name them as labels no more.",
-        )
-    yield from _rare(counts)
-    yield from _left_out(counts)
-    empty = np.flatnonzero(~examples.y.any(axis=1))
-    if empty.size:
-        yield Finding(
-            f"{empty.size} of {n_rows} rows have no label, first number {empty[0] + 1}.",
-            "Fine if none applies; leave them out if their labels are not known.",
-        )
-    nominal = [column.name for column in examples.columns if len(column.values or ()) > 2]
-    if nominal:
-        yield Finding(
-            f"{len(nominal)} columns have more than two nominal values: {_some(nominal)}.",
-            "They are taken as the numbers 0, 1, ...; if the order means nothing, write a 0/1 column for each.",
-        )
-
-
-def _rare(counts: Counter[Any]) -> Iterator[Finding]:
-    rare = [label for label, count in counts.items() if 0 < count < RARE]
-    if rare:
-        yield Finding(
-            f"{len(rare)} labels occur fewer than {RARE} times: {_some(rare)}.",
-            "Merge them with others or collect more; folds of a cross-validation may lack them.",
-        )
-
-
-def _left_out(counts: Counter[Any]) -> Iterator[Finding]:
-    if all(isinstance(label, int) for label in counts):
-        missing = sorted(set(range(min(counts), max(counts))) - set(counts))
-        if missing and max(counts) - min(counts) < 10_000:
-            yield Finding(
-                f"The labels go from {min(counts)} to {max(counts)} without {_some(missing)}.",
-                "Fine if they do not exist; otherwise the data may be cut off.",
-            )
-
-
-def _some(names: Iterable[Any]) -> str:
-    return ", ".join([str(name) for name in names][:8])
-
-
-def _of_schemes(examples: Examples, counts: Counter[Any]) -> Iterator[Finding]:
-    names = sorted(map(str, counts))
-    prefixes = {name.partition("-")[0] for name in names}
-    if "I" not in prefixes or not prefixes <= set("BIOES"):
-        return
-    scheme = bioes if prefixes & set("ES") else bio
-    legal, codes = scheme(names), {name: code for code, name in enumerate(names)}
-    broken = [i for i, tags in enumerate(examples.y) if legal.violation(np.array([codes[tag] for tag in tags]))]
-    if broken:
-        yield Finding(
-            f"{len(broken)} sequences break the {scheme.__name__.upper()} scheme, first number {broken[0] + 1}.",
-            "Mend them (IOB1 tags, for instance, can be converted to BIO), or do not use --scheme.",
-        )
-
-
-def _of_columns(examples: Examples, matrix: csr_array) -> Iterator[Finding]:
+def _of_columns(examples: Examples, matrix: csr_array, scaled: bool) -> Iterator[Finding]:
     if not np.isfinite(matrix.data).all():
         yield Finding(
             "Some feature values are missing, NaN or infinite.",
@@ -156,13 +66,36 @@ def _of_columns(examples: Examples, matrix: csr_array) -> Iterator[Finding]:
         yield Finding(
             f"{sizes.size - used.size} columns hold zeros only.", "They are harmless; drop them to save memory."
         )
-    if used.size and used.max() > UNEVEN * used.min() and not examples.kind.tagged:
+    names: Sequence[Any] = [repr(column.name) for column in examples.columns] or range(1, sizes.size + 1)
+    if isinstance(examples.X, np.ndarray) and len(examples.X):
+        yield from _of_equal_columns(examples.X, names)
+    if used.size and used.max() > UNEVEN * used.min() and not (examples.kind.tagged or scaled):
         largest, smallest = int(sizes.argmax()), int(np.where(sizes > 0, sizes, np.inf).argmin())
-        names = [repr(column.name) for column in examples.columns] or range(1, sizes.size + 1)
         yield Finding(
             f"Column {names[largest]} has values up to {used.max():g}, column {names[smallest]} only up to "
             f"{used.min():g}.",
             "Scale the columns: fit --scale, or a scaler in a Pipeline.",
+        )
+
+
+def _of_equal_columns(X: Array, names: Sequence[Any]) -> Iterator[Finding]:
+    """Look for columns that repeat another one, or the bias."""
+    constant = [column for column in range(X.shape[1]) if X[0, column] != 0 and (X[:, column] == X[0, column]).all()]
+    if constant:
+        yield Finding(
+            f"{len(constant)} columns have the same value in every row: {some(names[column] for column in constant)}.",
+            "They tell rows apart no better than the bias; drop them.",
+        )
+    first: dict[bytes, int] = {}
+    again = []
+    for column in range(X.shape[1]):
+        before = first.setdefault(X[:, column].tobytes(), column)
+        if before != column and X[:, column].any() and column not in constant:
+            again.append(f"{names[column]} = {names[before]}")
+    if again:
+        yield Finding(
+            f"{len(again)} columns repeat another one: {some(again)}.",
+            "They share its weight and are regularised less; drop them unless that is wanted.",
         )
 
 
@@ -180,7 +113,7 @@ def leaks(train: Examples, tests: Examples) -> Iterator[Finding]:
     unseen = there - trained
     if unseen:
         yield Finding(
-            f"The test data have labels that training does not know: {_some(sorted(unseen))}.",
+            f"The test data have labels that training does not know: {some(sorted(unseen))}.",
             "They can never be predicted; check that both files use the same names.",
         )
 

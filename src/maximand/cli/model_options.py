@@ -87,6 +87,9 @@ def estimator(options: argparse.Namespace, examples: Examples) -> Any:
         "max_iterations": options.max_iterations, "max_seconds": options.max_seconds,
     }  # fmt: skip
     loss, shape, form = loss_of(options, examples), shape_of(options, examples), form_of(options, examples.kind)
+    if examples.kind in (Kind.RANKINGS, Kind.LEVELS) and len(examples.labels) < 2:
+        (only,) = examples.labels
+        raise ValueError(f"{options.data}: there is only the {examples.kind.noun} {only}; training needs two or more.")
     model: Any
     match examples.kind:
         case Kind.TEXT:
@@ -159,7 +162,7 @@ def _budget(options: argparse.Namespace, examples: Examples) -> Budget:
     if not 0 <= least <= (n_labels if most is None else most) <= n_labels:
         bounds = f"--min-size {least}" + ("" if most is None else f" and --max-size {most}")
         raise ValueError(
-            f"{bounds} cannot be met with {n_labels} labels; the sizes are whole numbers from 0 to that, in this order."
+            f"{bounds} cannot be met; choose 0 <= min-size <= max-size <= {n_labels}, as there are labels."
         )
     short = np.flatnonzero(sizes < least)
     if short.size:

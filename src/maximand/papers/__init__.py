@@ -1,7 +1,7 @@
 """The papers' experiments, with the papers' own numbers beside ours."""
 
 from maximand.papers.catalogue import EXPERIMENTS, Experiment
-from maximand.papers.outcome import Cell, Figure, Outcome, Row, Table
+from maximand.papers.outcome import Cell, Figure, HeatMap, Outcome, Row, Table
 from maximand.papers.study import Study, reproduce
 
-__all__ = ["EXPERIMENTS", "Cell", "Experiment", "Figure", "Outcome", "Row", "Study", "Table", "reproduce"]
+__all__ = ["EXPERIMENTS", "Cell", "Experiment", "Figure", "HeatMap", "Outcome", "Row", "Study", "Table", "reproduce"]

@@ -42,6 +42,18 @@ EXPERIMENTS = {
         blondel2019.ORDINAL_SCALES,
         blondel2019.ordinal,
     ),
+    "blondel2019-multilabel": Experiment(
+        BLONDEL,
+        "Multilabel classification: projections onto the unit cube and onto budgets of labels",
+        blondel2019.MULTILABEL_SCALES,
+        blondel2019.multilabel,
+    ),
+    "blondel2019-figure3": Experiment(
+        BLONDEL,
+        "Figure 3: soft permutation matrices predicted by Euclidean and KL projections",
+        blondel2019.FIGURE3_SCALES,
+        blondel2019.figure3,
+    ),
     "do2008-table1": Experiment(
         "Do, Le, Teo, Chapelle, Smola: Tighter bounds for structured estimation (NIPS 2008)",
         "Table 1: multiclass classification with shuffled labels, convex bound against ramp loss",

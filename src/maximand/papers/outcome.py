@@ -47,6 +47,24 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class HeatMap:
+    """Matrices of numbers between 0 and 1, side by side, `across` of them in a line.
+
+    Each has a name, names of its rows and columns, its values, and marks: pairs (row, column) to be framed. `file` is
+    the picture in the folder of the result.
+    """
+
+    title: str
+    row_label: str
+    column_label: str
+    mark_label: str
+    maps: list[dict[str, Any]]
+    across: int
+    file: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The tables and figures of an experiment, remarks on them, and how the single runs ended."""
 
@@ -54,6 +72,7 @@ class Outcome:
     figures: list[Figure] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
+    heat_maps: list[HeatMap] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -79,6 +98,9 @@ def markdown(result: dict[str, Any]) -> str:
         compared = any(cell["paper"] is not None for row in table["rows"] for cell in row["cells"])
         notes = [table["note"], "The paper's numbers in brackets." if compared else ""]
         lines += ["", *([" ".join(filter(None, notes)), ""] if any(notes) else [])]
+    for heat_map in result.get("heat_maps", []):
+        lines += [f"## {heat_map['title']}", "", f"![{heat_map['title']}]({heat_map['file']})", ""]
+        lines += [heat_map["note"], ""] if heat_map["note"] else []
     lines += [f"- {remark}" for remark in result["remarks"]]
     lines += ["", f"{result['seconds']:.0f} seconds of computation, seed {result['seed']}.", ""]
     return "\n".join(lines)

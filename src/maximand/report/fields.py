@@ -56,6 +56,10 @@ class Fields:
         named = Fields(self._value(name, {}), self._at(name))
         return {key: named.text(key) for key in named.values}
 
+    def anything(self, name: str) -> list[Any]:
+        """Return a list of anything; an empty one where it is missing."""
+        return self._list(name, [])
+
     def objects(self, name: str) -> list[Self]:
         """Return a list of objects; none where it is missing."""
         return [type(self)(value, f"{self._at(name)}[{i}]") for i, value in enumerate(self._list(name, []))]

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from maximand.papers.outcome import Cell, Figure, Row, Table
+from maximand.papers.outcome import Cell, Figure, HeatMap, Row, Table
 from maximand.report.fields import Fields
 
 MOST_DIGITS = 15
@@ -40,6 +40,7 @@ class Stored:
     figures: list[Figure]
     remarks: list[str]
     endings: list[Ending]
+    heat_maps: list[HeatMap]
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def _stored(source: str, fields: Fields) -> Stored:
         figures=[read_figure(figure) for figure in fields.objects("figures")],
         remarks=fields.texts("remarks"),
         endings=[_ending(run) for run in fields.objects("runs")],
+        heat_maps=[_heat_map(heat_map) for heat_map in fields.objects("heat_maps")],
     )
 
 
@@ -115,6 +117,33 @@ def read_figure(fields: Fields) -> Figure:
             raise ValueError(f"{curve.place} has {len(x)} x, {len(y)} y and {len(band)} band; there should be as many.")
         curves.append({"name": curve.text("name"), "x": x, "y": y, "band": band})
     return Figure(title, x_label, y_label, curves, fields.text("note", ""))
+
+
+def _heat_map(fields: Fields) -> HeatMap:
+    """Check that each matrix has as many rows and columns as names, and marks within."""
+    title, row_label, column_label, mark_label, file = (
+        fields.text(name) for name in ("title", "row_label", "column_label", "mark_label", "file")
+    )
+    maps = []
+    for one in fields.objects("maps"):
+        rows, columns = one.texts("rows"), one.texts("columns")
+        values = [
+            Fields({"": line}, f"{one.place}.values[{i}]").numbers("") for i, line in enumerate(one.anything("values"))
+        ]
+        if len(values) != len(rows) or any(len(line) != len(columns) for line in values):
+            raise ValueError(
+                f"{one.place} has {len(rows)} rows and {len(columns)} columns; its values have other sizes."
+            )
+        marks = [
+            Fields({"": mark}, f"{one.place}.marks[{i}]").numbers("") for i, mark in enumerate(one.anything("marks"))
+        ]
+        if not all(len(mark) == 2 and mark[0] in range(len(rows)) and mark[1] in range(len(columns)) for mark in marks):
+            raise ValueError(f"{one.place}.marks should hold pairs of a row and a column.")
+        maps.append({"name": one.text("name"), "rows": rows, "columns": columns, "values": values, "marks": marks})
+    across = fields.whole("across", 1)
+    if across < 1:
+        raise ValueError(f"{fields.place}.across is {across}; it should be at least 1.")
+    return HeatMap(title, row_label, column_label, mark_label, maps, across, file, fields.text("note", ""))
 
 
 def _ending(fields: Fields) -> Ending:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from maximand.report.curves import figure_html
 from maximand.report.endings import as_they_should, endings_html
+from maximand.report.heat_maps import heat_map_html
 from maximand.report.markup import Markup, element, joined
 from maximand.report.numbers import duration
 from maximand.report.reading import Stored, Unreadable
@@ -77,6 +78,7 @@ def experiment(number: int, result: Stored) -> Markup:
         ),
         *(table_html(table) for table in result.tables),
         *(figure_html(figure) for figure in result.figures),
+        *(heat_map_html(heat_map) for heat_map in result.heat_maps),
         *([element("h3", "Remarks"), element("ul", *remarks, class_="remarks")] if remarks else []),
         *([endings_html(result.endings)] if result.endings else []),
         _provenance(result),

@@ -137,6 +137,15 @@ class Subgradient(Solver):
     averaging: bool = True
     random_state: int = 0
 
+    def check(self, objective: Objective) -> None:
+        """Refuse steps that gradients without bound would carry away."""
+        super().check(objective)
+        if isinstance(self.steps, Decreasing) and not objective.bounded:
+            raise ValueError(
+                f"Decreasing() steps need bounded gradients and those of {objective.loss.name} are not; use LBFGS(), or "
+                "Subgradient(steps=Polyak(), batch_size=None)."
+            )
+
     def begin(self, objective: Objective, start: Result | None) -> Walk:
         """Return the start of a walk, with a step rule of its own."""
         return Walk(start_weights(objective, start), copy(self.steps), np.random.default_rng(self.random_state))

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from maximand.estimators import regularization_path
+from maximand.papers.endings import ending
 from maximand.support import Ints
 
 Losses = Callable[[Any, Any, Any], dict[str, float]]  # of a model on inputs and outputs, by name
@@ -48,6 +49,12 @@ def best(tried: dict[float, float]) -> float:
     return min(tried, key=lambda strength: (tried[strength], -strength))
 
 
+def brief(model: Any) -> dict[str, Any]:
+    """Return how the training of one of several models ended."""
+    found = ending(model)
+    return {key: found[key] for key in ("objective", "gap", "iterations", "stop_reason", "converged")}
+
+
 def shown(tried: dict[float, float]) -> dict[str, float]:
     """Return the losses by strengths as they are written down."""
-    return {f"{strength:g}": loss for strength, loss in tried.items()}
+    return {f"{strength:g}": round(loss, 4) for strength, loss in tried.items()}

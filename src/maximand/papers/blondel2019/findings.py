@@ -41,17 +41,17 @@ def findings(found: Found, paper: Mapping[Column, tuple[float, ...]]) -> list[st
     """Return the findings on the columns of a table, the last of which has the Birkhoff polytope twice."""
     columns, names = list(paper), found.names
     both = columns[-1]
-    least = {name: min(columns, key=lambda column: found.losses(name, *column).mean()) for name in names}
-    tied = [name for name in names if found.tied(name, both, least[name])]
-    ahead = [name for name in names if found.losses(name, *both).mean() <= found.losses(name, *least[name]).mean()]
+    permuted = [column for column in columns if column[1] == "Birkhoff"]
+    ahead, tied = _at_the_top(found, both, columns)
+    _, among = _at_the_top(found, both, permuted)
     needed = math.ceil(4 * len(names) / 6)
     remarks = [
         f"Projecting onto the Birkhoff polytope and decoding to it is best or tied in at least {needed} of "
         f"{len(names)} rows: {yes(len(tied) >= needed)}. It is best in {len(ahead)} and best or tied in {len(tied)}"
-        f"{listed(tied)}; tied: behind the column of the least mean by no more than one standard error of the paired "
-        "differences over splits.",
+        f"{listed(tied)}, among the columns that predict permutations in {len(among)}{listed(among)}; tied: behind the "
+        "column of the least mean by no more than one standard error of the paired differences over splits.",
         _degrading(found, columns),
-        _projecting(found, [column for column in columns if column[1] == "Birkhoff"]),
+        _projecting(found, permuted),
     ]
     if ("cube", UNCALIBRATED) in columns and not any("embedded" in name for name in names):
         remarks.append(_calibration(found, paper["cube", "cube"]))
@@ -60,6 +60,18 @@ def findings(found: Found, paper: Mapping[Column, tuple[float, ...]]) -> list[st
         total = sum(len(run["fits"]) for run in found.runs)
         remarks.append(f"{len(early)} of {total} final fits ended at their iteration limit.")
     return remarks
+
+
+def _at_the_top(found: Found, own: Column, columns: list[Column]) -> tuple[list[str], list[str]]:
+    """Return the data sets on which a column has the least mean, and those on which it has or is tied with it."""
+    ahead, tied = [], []
+    for name in found.names:
+        least = min(columns, key=lambda column: found.losses(name, *column).mean())
+        if found.losses(name, *own).mean() <= found.losses(name, *least).mean():
+            ahead.append(name)
+        if found.tied(name, own, least):
+            tied.append(name)
+    return ahead, tied
 
 
 def _degrading(found: Found, columns: list[Column]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.estimators import LabelRanker
 from maximand.oracles import Entropic, Euclidean, Projection
-from maximand.papers.blondel2019.choosing import best, path, shown, strengths, validated
+from maximand.papers.blondel2019.choosing import best, brief, path, shown, strengths, validated
 from maximand.papers.blondel2019.findings import Column, Found, findings, kl_and_euclidean
 from maximand.papers.blondel2019.rankings import UNCALIBRATED, files, losses, read
 from maximand.papers.blondel2019.rankings import split as held_out
@@ -49,7 +49,7 @@ PROTOCOL = (
     "{splits} random splits, 20 % of the rows for testing, instead of the paper's one; strata are the full rankings "
     "that occur at least ten times, and the first labels of the others. Regularisation among {count} values from 1 to "
     "1e-6 by {inner} of a quarter of the training part, for each decoding by its own loss; then a fit on the whole "
-    "training part. At most 500 iterations of L-BFGS, as in the paper's code."
+    "training part. At most 500 iterations of L-BFGS, as many as the author's code takes."
 )
 RANKING_SCALES = {
     "quick": "Embedded iris and wine, their classes ranked by naive Bayes, as the paper's data were made; two splits "
@@ -107,7 +107,7 @@ def ranking_losses(
         "losses": {decoding: tested[strength][decoding] for decoding, strength in chosen.items()},
         "regularization": chosen,
         "tried": {decoding: shown(values) for decoding, values in tried.items()},
-        "fits": {f"{strength:g}": ending(model) for strength, model in models.items()},
+        "fits": {f"{strength:g}": brief(model) for strength, model in models.items()},
         **ending(models[chosen["Birkhoff"]]),
     }
 

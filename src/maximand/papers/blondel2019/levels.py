@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_diabetes
-from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from maximand.formats import read_ordinal, read_partitions
 from maximand.papers.study import Study
@@ -41,21 +41,31 @@ def files(study: Study) -> dict[str, list[str]]:
     """Return the paths of the data sets of a scale by name, none for stand-ins, noting their hashes."""
     if study.scale == "quick":
         return {name: [] for name in STAND_INS}
-    return {
-        name: [str(study.file(f"ordinal/{name}.{end}")) for end in ("csv.gz", "splits.txt.gz")] for name in NAMES
-    }
+    return {name: [str(study.file(f"ordinal/{name}.{end}")) for end in ("csv.gz", "splits.txt.gz")] for name in NAMES}
 
 
-def read(name: str, paths: list[str], seed: int) -> Levels:
-    """Return a data set; stand-ins have two random partitions."""
+def read(name: str, paths: list[str], partitions: int, seed: int) -> Levels:
+    """Return a data set with its published partitions, and random ones where these are fewer than wanted."""
     if name in STAND_INS:
-        return _stand_in(name, seed)
-    table = read_ordinal(Path(paths[0]))
-    partitions = read_partitions(Path(paths[1]), n_rows=table.y.size)
-    return Levels(table.X, table.y, [partition.test for partition in partitions])
+        X, y = _stand_in(name, seed)
+        tests: list[Ints] = []
+    else:
+        table = read_ordinal(Path(paths[0]))
+        X, y = table.X, table.y
+        tests = [partition.test for partition in read_partitions(Path(paths[1]), n_rows=y.size)]
+    size = tests[0].size if tests else y.size // 4
+    return Levels(X, y, tests + _random(y, size, max(0, partitions - len(tests)), seed))
 
 
-def _stand_in(name: str, seed: int) -> Levels:
+def _random(y: Ints, size: int, count: int, seed: int) -> list[Ints]:
+    """Return the test rows of random partitions, stratified by level where every level occurs twice."""
+    if not count:
+        return []
+    kind = StratifiedShuffleSplit if np.unique(y, return_counts=True)[1].min() > 1 else ShuffleSplit
+    return [test for _, test in kind(count, test_size=size, random_state=seed).split(y, y)]
+
+
+def _stand_in(name: str, seed: int) -> tuple[Array, Ints]:
     """Cut the progress of diabetes, or a made-up number, into levels."""
     rng = np.random.default_rng(seed)
     if name == "embedded diabetes":
@@ -64,6 +74,4 @@ def _stand_in(name: str, seed: int) -> Levels:
         X = rng.normal(size=(200, 6))
         values = X @ rng.normal(size=6) + rng.normal(size=200)
     cuts = np.quantile(values, [0.1, 0.35, 0.65, 0.9])
-    y = 1 + np.searchsorted(cuts, values)
-    splitter = StratifiedShuffleSplit(2, test_size=0.25, random_state=seed)
-    return Levels(X, y, [test for _, test in splitter.split(X, y)])
+    return X, 1 + np.searchsorted(cuts, values)

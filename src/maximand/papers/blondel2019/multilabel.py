@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from maximand.estimators import MultilabelClassifier
-from maximand.papers.blondel2019.choosing import best, path, shown, strengths, validated
+from maximand.papers.blondel2019.choosing import best, brief, path, shown, strengths, validated
 from maximand.papers.blondel2019.findings import listed, yes
 from maximand.papers.blondel2019.label_sets import MEASURES, files, measures, read
 from maximand.papers.endings import ending
@@ -18,14 +18,14 @@ from maximand.papers.study import Study
 from maximand.support import Ints
 from maximand.tasks import Budget, Independent
 
-STRUCTURES = {"cube": Independent(), "budget": Budget(0, None)}
+STRUCTURES: dict[str, Independent | Budget] = {"cube": Independent(), "budget": Budget(0, None)}
 GEOMETRIES = {"Euclidean": "euclidean", "KL": "entropic"}
 FEW_LABELS = ("birds", "emotions", "scene")  # where the paper sees the budget improve F1
 MULTILABEL_SCALES = {
     "quick": "Two made-up data sets; regularisation among three values by one hold-out.",
     "standard": "The published training and test parts, for cal500 a random quarter for testing; mediamill is a subset "
     "of 1500 and 500 rows, tmc has 500 selected terms. Dense features are standardised on the training part. "
-    "Regularisation among seven values from 1 to 1e-6 by one hold-out of a quarter of the training part, for each "
+    "Regularisation among seven values from 10 to 1e-5 by one hold-out of a quarter of the training part, for each "
     "measure by itself, then a fit on the whole training part, with at most 300 iterations.",
     "paper": "As standard, with thirteen values of regularisation and five hold-outs.",
 }
@@ -61,7 +61,7 @@ def set_measures(
         structure=STRUCTURES[structure], loss=GEOMETRIES[geometry], max_iterations=300, n_threads=1
     )
     splits = [_held_out(len(train.Y), seed + number) for number in range(inner)]
-    tried = validated(partial(path, classifier), train.X, train.Y, strengths(count), splits, _losses)
+    tried = validated(partial(path, classifier), train.X, train.Y, strengths(count, 1e-5, 10.0), splits, _losses)
     chosen = {measure: best(values) for measure, values in tried.items()}
     wanted = sorted(set(chosen.values()))
     models = dict(zip(wanted, path(classifier, train.X, train.Y, wanted), strict=True))
@@ -75,7 +75,7 @@ def set_measures(
         "beyond": 100.0 * float(np.mean(counts > Budget(0, None).sizes(train.Y)[1])),
         "regularization": chosen,
         "tried": {measure: shown({s: -loss for s, loss in values.items()}) for measure, values in tried.items()},
-        "fits": {f"{strength:g}": ending(model) for strength, model in models.items()},
+        "fits": {f"{strength:g}": brief(model) for strength, model in models.items()},
         **ending(models[chosen["example F1"]]),
     }
 
@@ -127,14 +127,18 @@ def _remarks(found: dict[tuple[str, str, str], Any], names: list[str]) -> list[s
             f"{np.mean([gain(name, geometry, 'micro F1') for name in names]):+.2f} points on average."
         )
     if set(FEW_LABELS) <= set(names):
-        holds = {
-            geometry: [name for name in FEW_LABELS if gain(name, geometry, "example F1") > 0] for geometry in GEOMETRIES
+        better = {
+            name: sum(gain(name, geometry, measure) > 0 for geometry in GEOMETRIES for measure in MEASURES[2:])
+            for name in names
         }
+        few = sum(better[name] for name in FEW_LABELS)
+        others = sum(better.values()) - few
+        rest = len(names) - len(FEW_LABELS)
         remarks.append(
-            f"The budget improves example F1 where there are few labels in a row (birds, emotions, scene): "
-            f"{yes(all(len(better) == len(FEW_LABELS) for better in holds.values()))}. It does with Euclidean "
-            f"projections on {len(holds['Euclidean'])} of 3{listed(holds['Euclidean'])}, with KL projections on "
-            f"{len(holds['KL'])}{listed(holds['KL'])}."
+            f"The budget improves F1 where there are few labels in a row (birds, emotions, scene), and not elsewhere: "
+            f"{yes(few > 2 * len(FEW_LABELS) and others < 2 * rest)} (by majority). It does in {few} of "
+            f"{4 * len(FEW_LABELS)} comparisons there (two geometries, two kinds of F1), and in {others} of {4 * rest} "
+            f"on the other data sets; on all of the former: {yes(few == 4 * len(FEW_LABELS))}."
         )
     apart = {
         measure: np.mean(
