@@ -165,6 +165,21 @@ class Objective:
             total = self.features.gather(total)
             return Plane(total, value - float(total @ weights), guarantee)
 
+    @property
+    def starts(self) -> list[Array]:
+        """What iterative oracles of the penalty would begin from next, chunk by chunk; empty where there is nothing."""
+        targets = [target for lane in self.lanes.lanes for _, target in lane if target is not None]
+        return [target.starts.get(self.loss.penalty, np.empty(0)) for target in targets]
+
+    def begin_from(self, starts: list[Array]) -> None:
+        """Let iterative oracles begin from such starts; without any, from scratch."""
+        targets = [target for lane in self.lanes.lanes for _, target in lane if target is not None]
+        for target in targets:
+            target.starts.clear()
+        for target, start in zip(targets, starts, strict=False):
+            if start.size:
+                target.starts[self.loss.penalty] = start
+
     def penalty(self, weights: Array) -> Plane:
         """Return the plane that touches the penalty at the weights."""
         return self._plane(self.loss.penalty, weights)

@@ -36,7 +36,7 @@ Tokens = list[tuple[str, ...]]
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """Add what says how to read a data file."""
-    parser.add_argument("--format", choices=FORMATS, help="the format of the data; by default by the name of the file")
+    parser.add_argument("--format", choices=FORMATS, help="default: by the name of the file, of csv by its first line")
     parser.add_argument(
         "--label-column",
         type=int,

@@ -103,8 +103,9 @@ class Run:
     bound: float = -np.inf
     guarantee: Guarantee = Guarantee.EXACT
     history: list[Record] = field(default_factory=list)
+    starts: list[Array] = field(default_factory=list)  # of iterative oracles
 
-    saved: ClassVar[tuple[str, ...]] = ("state", "weights", "value", "bound", "guarantee", "history")
+    saved: ClassVar[tuple[str, ...]] = ("state", "weights", "value", "bound", "guarantee", "history", "starts")
 
     @property
     def gap(self) -> float | None:
@@ -179,9 +180,11 @@ class Solver(ABC):
         """Minimise the objective, from `start` where given; or go on with a run, given its snapshot."""
         self.check(objective)
         with objective.engine.session():
+            objective.begin_from([])
             run = Run(self.begin(objective, start))
             if resume is not None:
                 restore(run, resume)
+                objective.begin_from(run.starts)
             return self._go_on(objective, run, callback)
 
     def _go_on(self, objective: Objective, run: Run, callback: Callback | None) -> Result:
@@ -200,6 +203,7 @@ class Solver(ABC):
                 gap, seconds = run.gap, time.perf_counter() - began
                 record = Record(len(run.history) + 1, seconds, objective.lanes.calls - calls, run.value, gap)
                 run.history.append(record)
+                run.starts = objective.starts
                 logger.debug("%s %s", type(self).__name__, record)
                 asked = callback is not None and callback(record, run)
                 if gap is not None and gap <= max(self.tolerance * abs(run.value), ROUNDING):
