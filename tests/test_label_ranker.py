@@ -67,6 +67,7 @@ def test_it_learns(table, encoding, projection):
     assert model.intercept_.shape == shape[1:]
     assert model.decision_function(X_test[:5]).shape == shape
     assert hasattr(model, "predict_soft") == (projection != "hinge")
+    assert hasattr(model, "predict_proba") == (projection in ("euclidean", "entropic") and encoding == "matrix")
     if projection != "hinge":
         assert model.predict_soft(X_test[:5]).shape == shape
 

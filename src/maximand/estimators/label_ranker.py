@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import joined
+from maximand.estimators.predictor import joined, probabilistic
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
@@ -16,6 +17,13 @@ from maximand.solvers import Solver
 from maximand.support import Array, Ints
 from maximand.tasks import RankingTask
 from maximand.tasks.base import checked_weight
+
+
+def _of_positions(ranker: LabelRanker) -> bool:
+    """Say whether the means of a ranker are probabilities of positions; raise the reason where not."""
+    if ranker.encoding != "matrix":
+        raise AttributeError("The means of encoding='vector' are weights of positions; see predict_soft.")
+    return probabilistic(ranker)
 
 
 class LabelRanker(TablePredictor):
@@ -109,8 +117,13 @@ class LabelRanker(TablePredictor):
         self.classes_ = bound.names.classes
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
 
+    @available_if(_of_positions)
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of every position for every label, (row, label, position)."""
+        return self.predict_soft(X)
+
     def predict_positions(self, X: Any) -> Ints:
-        """Return the position of every label, 0 for the best, as a matrix (row, label) in the order of classes_."""
+        """Return the position of every label, 0 for the best, as a matrix (row, label) in the order of `classes_`."""
         return joined(self._answers(X, lambda _, space, theta: self.task_.positions(space, self._decode(space, theta))))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

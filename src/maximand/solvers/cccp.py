@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,7 +86,7 @@ class CCCP(Solver):
 
     def iterate(self, objective: Objective, state: Rounds) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""
-        inner = state.inner
+        inner, deadline = state.inner, time.perf_counter() + self.max_seconds
         if not state.begun:
             if state.at_annotation and not objective.full:
                 self._start_softly(objective, state)
@@ -103,7 +104,10 @@ class CCCP(Solver):
             start = Result(
                 state.weights, state.value, None, False, False, "", state=state.held if self.recycle else None
             )
-            result = replace(inner, tolerance=state.precision).minimize(surrogate, start=start)  # lines 6-12
+            left = min(inner.max_seconds, max(0.0, deadline - time.perf_counter()))
+            result = replace(inner, tolerance=state.precision, max_seconds=left).minimize(
+                surrogate, start=start
+            )  # 6-12
             state.held, state.at_annotation = result.state, False
             value = objective.value(result.weights)
             state.gain = state.value - value

@@ -130,7 +130,7 @@ class Ranking(TableSpace):
     def _require(self, affine: Bools | bool) -> None:
         if not affine:
             raise ValueError(
-                "This cost is not affine in the weights of positions, the parts of a Ranking; use SquaredDistance(), "
+                "This cost is not affine in the weights of positions, the parts of a Ranking; use Squared(), "
                 "or a Matching, in whose parts every cost of positions is affine."
             )
 
