@@ -17,6 +17,9 @@ PACKAGES = (
     "python-crfsuite",
     "PyMaxflow",
     "thinqpbo",
+    "jax",
+    "jaxopt",
+    "POT",
 )
 
 

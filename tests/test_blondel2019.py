@@ -139,7 +139,7 @@ def test_quick_tables(quick, name, paper):
         assert {"objective", "stop_reason", "converged"} <= set(run)
         assert len(run["fits"]) == len(set(run["regularization"].values()))
         assert all(fit["stop_reason"] for fit in run["fits"].values())
-        assert {"meaning", "converged"} <= set(next(iter(run["fits"].values())))
+        assert {"gap", "iterations", "converged"} <= set(next(iter(run["fits"].values())))
     euclidean = name == "blondel2019-table1"
     assert (len(result["remarks"]) >= 3) and ("Euclidean and KL" in result["remarks"][-1]) != euclidean
 
@@ -344,7 +344,7 @@ def test_the_stored_tables_follow_from_their_runs(name, paper):
 def test_the_stored_ordinal_averages_follow_from_their_rows():
     result = stored("blondel2019-ordinal")
     assert result["protocol"] == EXPERIMENTS["blondel2019-ordinal"].scales["standard"]
-    *rows, average, real = result["tables"][0]["rows"]
+    *rows, average, real, published = result["tables"][0]["rows"]
     assert [row["name"] for row in rows] == list(levels.NAMES)
     means = np.array([[cell["ours"] for cell in row["cells"]] for row in rows])
     np.testing.assert_allclose([cell["ours"] for cell in average["cells"]], means.mean(axis=0))
@@ -354,6 +354,9 @@ def test_the_stored_ordinal_averages_follow_from_their_rows():
     ordered = all(a > b for a, b in pairwise(by_column[name] for name in ("ridge", "squared", "cube")))
     ordered &= by_column["cube"] >= by_column["order simplex"]
     assert (": yes" in result["remarks"][0]) == ordered
+    runs = [run for run in result["runs"] if run["cell"]["data"] == "ESL"]
+    assert len(runs) == 10 and len(result["runs"]) == 8 * 30 + 9 * 10
+    assert published["cells"][0]["ours"] != average["cells"][0]["ours"]
 
 
 def test_the_stored_label_sets_follow_from_their_runs():

@@ -14,7 +14,7 @@ from maximand.decoding import Calibrated
 from maximand.losses import generated
 from maximand.oracles import Entropic, Euclidean, Target
 from maximand.sets import Cube, Everything, Hull, RowStochastic, Sized
-from maximand.spaces import ActiveSet, AwaySteps, Choice, Matching, Ordinal, Ranking, Subset
+from maximand.spaces import ActiveSet, AwaySteps, Choice, Labels, Matching, Ordinal, Ranking, Subset
 from maximand.support import Geometry
 
 EVERY_CASE = pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -216,6 +216,24 @@ def test_sets_that_do_not_hold_the_outputs_are_refused_with_a_sentence():
     ]:
         with pytest.raises(ValueError, match=sentence):
             projection(space, theta)
+
+
+def test_weights_of_positions_may_be_negative():
+    rng = np.random.default_rng(1)
+    space = Ranking(3, 4, np.array([1.0, 0.5, -0.5, -2.0]))
+    theta = rng.normal(size=space.n_parts)
+    codes = np.array([[0, 1, 2, 3], [0, -1, -1, -1], [-1, -1, -1, -1]])
+    annotation = Labels(codes.ravel(), np.arange(4) * 4, 4)
+    found = space.project_given(theta, annotation)
+    np.testing.assert_allclose(found.mean[:4], space.weights)
+    np.testing.assert_allclose(found.mean[4], 1.0)
+    whole = space.project(theta)
+    np.testing.assert_allclose(found.mean[8:], whole.mean[8:], atol=1e-9)
+    np.testing.assert_allclose(found.value[2], whole.value[2])
+    rest = Ranking(1, 3, np.array([0.5, -0.5, -2.0])).project(theta[5:8])
+    np.testing.assert_allclose(found.mean[5:8], rest.mean, atol=1e-9)
+    with pytest.raises(ValueError, match="Some parts of this Ranking are negative; mixtures are of counts"):
+        ActiveSet()(space, theta)
 
 
 def test_warm_starts_change_the_speed_and_not_the_answer():

@@ -142,8 +142,8 @@ class Subgradient(Solver):
         super().check(objective)
         if isinstance(self.steps, Decreasing) and not objective.bounded:
             raise ValueError(
-                f"Decreasing() steps need bounded gradients and those of {objective.loss.name} are not; use LBFGS(), or "
-                "Subgradient(steps=Polyak(), batch_size=None)."
+                f"Decreasing() steps need bounded gradients and those of {objective.loss.name} are not; use LBFGS(), "
+                "or Subgradient(steps=Polyak(), batch_size=None)."
             )
 
     def begin(self, objective: Objective, start: Result | None) -> Walk:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -44,58 +44,61 @@ class Mixture:
         return self.chances[start:stop], psi
 
 
+class Mixing:
+    """Finds the projection of theta onto the hull of psi(Y), or of psi(Y*), as a mixture of outputs.
+
+    An example has converged when its gap, slope @ (v - u) for the argmax v, is at most `tolerance` times the larger of
+    1 and its value, or as small as rounding lets it be. The parts of outputs must not be negative.
+    """
+
+    tolerance: float
+    max_rounds: int
+    advance: ClassVar[Callable[..., None]]
+
+    def __call__(
+        self, space: OutputSpace, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, annotation: Any = None
+    ) -> Support:
+        """Return max over u in the hull of theta @ u - Psi(u), and its u."""
+        return self.mixture(space, theta, geometry, annotation)[0]
+
+    def mixture(
+        self, space: OutputSpace, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, annotation: Any = None
+    ) -> tuple[Support, Mixture]:
+        """Return the projection and the outputs that it is an average of."""
+        if not space.nonnegative:
+            raise ValueError(f"Some parts of this {type(space).__name__} are negative; mixtures are of counts.")
+        return _project(space, theta, geometry, annotation, self.tolerance, self.max_rounds, type(self).advance)
+
+
 @dataclass(frozen=True)
-class ActiveSet:
+class ActiveSet(Mixing):
     """Project by adding the argmax at the present slope and solving for the best chances of all outputs held.
 
     For the Euclidean geometry this is Wolfe's algorithm for the nearest point of a polytope (and SparseMAP), which
     ends after finitely many rounds with few outputs. The entropic mean uses every part that it may, so it holds about
     as many outputs as there are parts, and each round costs their square: meant for examples of some hundred parts.
     Entropic means below 1e-30 may be returned as 0.
-
-    An example has converged when its gap, slope @ (v - u) for the argmax v, is at most `tolerance` times the larger of
-    1 and its value, or as small as rounding lets it be.
     """
 
     tolerance: float = 1e-12
     max_rounds: int = 5000
 
-    def __call__(
-        self, space: OutputSpace, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, annotation: Any = None
-    ) -> Support:
-        """Return max over u in the hull of psi(Y), or of psi(Y*), of theta @ u - Psi(u), and its u."""
-        return self.mixture(space, theta, geometry, annotation)[0]
-
-    def mixture(
-        self, space: OutputSpace, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, annotation: Any = None
-    ) -> tuple[Support, Mixture]:
-        """Return the projection and the outputs that it is an average of."""
-        return _project(space, theta, geometry, annotation, self.tolerance, self.max_rounds, fully_correct)
+    advance: ClassVar[Callable[..., None]] = fully_correct
 
 
 @dataclass(frozen=True)
-class AwaySteps:
+class AwaySteps(Mixing):
     """Project by Frank-Wolfe with away steps: towards the argmax, or away from the worst output held.
 
     Rounds are cheap and memory small, but the gap falls by a factor only, which is close to 1 where the outputs that
     share a rare part must trade their chances: use it where the outputs of an active set would be too many, or to
-    check one. `tolerance` is that of `ActiveSet`.
+    check one.
     """
 
     tolerance: float = 1e-9
     max_rounds: int = 10_000
 
-    def __call__(
-        self, space: OutputSpace, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, annotation: Any = None
-    ) -> Support:
-        """Return max over u in the hull of psi(Y), or of psi(Y*), of theta @ u - Psi(u), and its u."""
-        return self.mixture(space, theta, geometry, annotation)[0]
-
-    def mixture(
-        self, space: OutputSpace, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, annotation: Any = None
-    ) -> tuple[Support, Mixture]:
-        """Return the projection and the outputs that it is an average of."""
-        return _project(space, theta, geometry, annotation, self.tolerance, self.max_rounds, step_away)
+    advance: ClassVar[Callable[..., None]] = step_away
 
 
 class _Outputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -87,6 +87,19 @@ class Ranking(TableSpace):
         if geometry is Geometry.EUCLIDEAN:
             return self._orders(permutahedron.project_euclidean, theta)
         return self._orders(permutahedron.project_entropic, theta)
+
+    def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
+        """Mix orders that agree with the annotation. Their parts must be counts, so negative weights are lifted to 0.
+
+        All orders have the same sum of weights: a Euclidean projection moves with them.
+        """
+        if self.nonnegative:
+            return super().project_given(theta, annotation, geometry)
+        lift = self._weights[-1]
+        found = replace(self, weights=self._weights - lift).project_given(theta, annotation, geometry)
+        mean = found.mean + lift
+        value = self.dot(theta, mean) - self.dot(mean, 0.5 * mean)
+        return replace(found, value=np.where(found.value > -np.inf, value, -np.inf), mean=mean, bound=None)
 
     def _orders(self, kernel, theta: Array) -> Support:  # type: ignore[no-untyped-def]
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)

@@ -14,7 +14,7 @@ from maximand.features import GraphFeatures, PerLabel, Rows
 from maximand.inference import FactorGraphs, Inference, Structure, Structures
 from maximand.spaces import Graph, Labels, OutputSpace, Subset
 from maximand.support import Array, Ints
-from maximand.tasks.base import Task, checked_pairs, finite_rows
+from maximand.tasks.base import Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, given_classes, ordered
 from maximand.tasks.table import BoundTable
 
@@ -218,12 +218,10 @@ class BoundMultilabel(BoundTable):
         if not fits or self.node.n_labels != k:
             raise ValueError("The features do not fit the labels.")
 
-    def inputs(self, X: Any) -> Rows:
-        """Check a table of finite numbers."""
-        finite_rows(X)
-        if X.shape[1] != self.node.n_features:
-            raise ValueError(f"X has {X.shape[1]} features but the model was trained with {self.node.n_features}.")
-        return Rows.single(X)
+    @property
+    def n_features(self) -> int:
+        """Features per row."""
+        return self.node.n_features
 
     def space(self, X: Any, inputs: Rows) -> Graph | Subset:
         """Return sets of labels, as graphs of two states, absent and present, where labels interact."""

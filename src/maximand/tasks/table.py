@@ -22,6 +22,11 @@ class BoundTable(BoundTask):
         """Scores per row."""
         return self.names.count
 
+    @property
+    def n_features(self) -> int:
+        """Features per row."""
+        return self.features.n_features
+
     def check(self) -> None:
         """Refuse features that do not fit the labels: the kernels trust them."""
         if self.features.n_labels != self.n_columns:
@@ -30,6 +35,6 @@ class BoundTable(BoundTask):
     def inputs(self, X: Any) -> Rows:
         """Check a table of finite numbers."""
         finite_rows(X)
-        if X.shape[1] != self.features.n_features:
-            raise ValueError(f"X has {X.shape[1]} features but the model was trained with {self.features.n_features}.")
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} features but the model was trained with {self.n_features}.")
         return Rows.single(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,7 @@ from maximand.papers.study import Study
 from maximand.sets import Cube, Everything, Hull
 from maximand.support import Array, Ints
 
+Errors = dict[str, dict[str, Array]]  # of the partitions, by data set and method
 RAW, UNCLIPPED = "ridge, not rounded", "ridge, not clipped"
 LOSSES = {
     "squared": Euclidean(Everything()),
@@ -60,7 +62,7 @@ def ordinal(study: Study) -> Outcome:
         for number in range(len(read(name, paths[name], settings["partitions"], study.seed).tests))
     ]
     runs = study.map(level_errors, cells, files=paths)
-    errors = {
+    errors: Errors = {
         name: {
             method: np.array([run["errors"][method] for run in runs if run["cell"]["data"] == name])
             for method in COLUMNS
@@ -68,43 +70,59 @@ def ordinal(study: Study) -> Outcome:
         for name in paths
     }
     rows = [Row(name, [_cell(found[method]) for method in COLUMNS]) for name, found in errors.items()]
-    rows += _averages(errors, study.scale != "quick")
+    remarks = _remarks(errors, runs)
+    if study.scale == "quick":
+        rows.append(_average("average", errors))
+    else:
+        counts = {name: len(read(name, paths[name], 0, study.seed).tests) for name in paths}
+        published: Errors = {
+            name: {method: values[: counts[name]] for method, values in found.items()} for name, found in errors.items()
+        }
+        rows.append(_average("average", errors, PAPER))
+        rows.append(_average("average without toy", {name: errors[name] for name in errors if name != "toy"}))
+        rows.append(_average("average, published partitions alone", published))
+        remarks.insert(1, f"On the published partitions alone, one of them for nine data sets: {_order(published)}.")
     note = (
         "Squared and cube are decoded to levels as the order simplex is, by least expected absolute error. Ridge "
         "regression is on the numbers of levels, rounded and clipped. The last two are threshold models with logistic "
         "losses of all thresholds and of those next to the level. Mean and standard error over the partitions."
     )
     table = Table("Mean absolute error in levels", list(COLUMNS), rows, note, 3, higher_is_better=False)
-    return Outcome([table], remarks=_remarks(errors, runs), runs=runs)
+    return Outcome([table], remarks=remarks, runs=runs)
 
 
 def _cell(values: Array) -> Cell:
     return Cell(float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)))
 
 
-def _averages(errors: dict[str, dict[str, Array]], compared: bool) -> list[Row]:
-    def row(title: str, names: list[str], paper: bool) -> Row:
-        means = {method: float(np.mean([errors[name][method].mean() for name in names])) for method in COLUMNS}
-        return Row(title, [Cell(mean, None, PAPER.get(method) if paper else None) for method, mean in means.items()])
-
-    rows = [row("average", list(errors), compared)]
-    if compared:
-        rows.append(row("average of the real data (without toy)", [name for name in errors if name != "toy"], False))
-    return rows
+def _average(title: str, errors: Errors, paper: Mapping[str, float] | None = None) -> Row:
+    """Return the means over data sets, with the paper's where they are given."""
+    averages = _over_data(errors)
+    return Row(title, [Cell(mean, None, (paper or {}).get(method)) for method, mean in averages.items()])
 
 
-def _remarks(errors: dict[str, dict[str, Array]], runs: list[dict[str, Any]]) -> list[str]:
+def _over_data(errors: Errors) -> dict[str, float]:
+    return {method: float(np.mean([found[method].mean() for found in errors.values()])) for method in COLUMNS}
+
+
+def _order(errors: Errors) -> str:
+    """Say whether the averages are in the order of the paper."""
+    average = _over_data(errors)
+    ordered = average["ridge"] > average["squared"] > average["cube"] >= average["order simplex"]
+    shown = ", ".join(f"{average[method]:.3f} ({method})" for method in ("ridge", "squared", "cube", "order simplex"))
+    return f"{yes(ordered)}. {shown}"
+
+
+def _remarks(errors: Errors, runs: list[dict[str, Any]]) -> list[str]:
     means = {method: np.array([found[method].mean() for found in errors.values()]) for method in COLUMNS}
-    average = {method: float(values.mean()) for method, values in means.items()}
+    average = _over_data(errors)
 
     def apart(method: str, other: str) -> str:
         """Show the mean difference over data sets with its standard error."""
         differences = means[method] - means[other]
         return f"{differences.mean():+.3f} ± {differences.std(ddof=1) / np.sqrt(differences.size):.3f}"
 
-    ordered = average["ridge"] > average["squared"] > average["cube"] >= average["order simplex"]
     steps = [("ridge", "squared"), ("squared", "cube"), ("cube", "order simplex"), ("ridge", "order simplex")]
-    shown = ", ".join(f"{average[method]:.3f} ({method})" for method in ("ridge", "squared", "cube", "order simplex"))
     against = ", ".join(
         f"{np.sum(means['order simplex'] <= means[method])} ({method})"
         for method in ("ridge", "squared", "cube", *PEERS)
@@ -113,8 +131,8 @@ def _remarks(errors: dict[str, dict[str, Array]], runs: list[dict[str, Any]]) ->
     worst = max(errors, key=lambda name: errors[name][UNCLIPPED].mean() - errors[name]["ridge"].mean())
     rest = np.mean([found[UNCLIPPED].mean() for name, found in errors.items() if name != worst])
     remarks = [
-        f"Average error in the order ridge > squared > cube >= order simplex: {yes(ordered)}. {shown}. Differences, "
-        "with standard errors over data sets: "
+        f"Average error in the order ridge > squared > cube >= order simplex: {_order(errors)}. Differences, with "
+        "standard errors over data sets: "
         + ", ".join(f"{apart(*step)} ({step[0]} minus {step[1]})" for step in steps)
         + ".",
         f"The order simplex is at or below another method's error, of {len(errors)} data sets, on: {against}.",
