@@ -92,6 +92,15 @@ def test_costs_agree_with_the_cost_of_each_row(table):
         np.testing.assert_allclose(model.costs(X_test, Y_test), [cost(*pair) for pair in pairs])
 
 
+def test_parts_that_differ_are_twice_the_labels_that_do(table):
+    X, Y, X_test, Y_test = table
+    parts = LabelRanker(cost=DifferentParts()).fit(X, Y)
+    labels = LabelRanker(cost=Hamming()).fit(X, Y)
+    np.testing.assert_allclose(parts.costs(X_test, Y_test), 2 * labels.costs(X_test, Y_test))
+    with pytest.raises(ValueError, match="does not know which parts the labels of example 1 leave open; use Hamming"):
+        parts.costs(X_test[:2], [Y_test[0], Y_test[1][:2]])
+
+
 def test_soft_permutation_matrices_are_doubly_stochastic(table):
     X, Y, X_test, _ = table
     for projection in (Euclidean(), Entropic()):

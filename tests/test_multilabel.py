@@ -505,7 +505,7 @@ BAD = [
     ({"solver": "sgd"}, Y0, r"solver is 'sgd'; give 'auto' or a Solver"),
     ({"regularization": 0.0}, Y0, r"regularization is 0.0; it must be positive"),
     ({"cost": Hamming(), "class_weight": "balanced"}, Y0, r"Give either cost or class_weight"),
-    ({"cost": ZeroOne()}, Y0, r"ZeroOne is not affine in the parts of a Graph; use Hamming\(\)"),
+    ({"cost": ZeroOne()}, Y0, r"ZeroOne is not affine in the parts of a Subset; use Hamming\(\)"),
     ({"loss": "slack_hinge"}, Y0 * [1, -1], r"slack_hinge needs full annotations and example 1 is partial"),
     ({"structure": Pairwise(Exhaustive())}, np.ones((4, 25)), r"Exhaustive\(\) would list the 2\^25 labellings"),
     (

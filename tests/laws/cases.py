@@ -316,7 +316,7 @@ SOLVERS = {
     "NSlack": NSlack(tolerance=1e-6),
     "BlockFrankWolfe": BlockFrankWolfe(tolerance=1e-6, averaging=True),
     "LBFGS": LBFGS(tolerance=1e-8),
-    "Subgradient, decreasing": Subgradient(batch_size=2, tolerance=1e-5, max_iterations=1500),
+    "Subgradient, decreasing": Subgradient(batch_size=2, tolerance=1e-5, max_iterations=2000),
     "Subgradient, Polyak": Subgradient(
         steps=Polyak(), batch_size=None, averaging=False, tolerance=1e-5, max_iterations=4000
     ),
@@ -325,3 +325,7 @@ SOLVERS = {
 ALL_LOSSES = list(LOSSES.values())
 PAIRS = [(case, loss) for case in CASES for loss in ALL_LOSSES if case.answers(loss)]
 PAIR_NAMES = [f"{loss.name}-{case.name}" for case, loss in PAIRS]
+# Solvers take long, and see no difference between spaces that differ in little else than their sizes.
+ALIKE = ("subset, 2 of 4", "independent choices", "chain, illegal transitions")
+SOLVED = [(case, loss) for case, loss in PAIRS if case.name not in ALIKE]
+SOLVED_NAMES = [f"{loss.name}-{case.name}" for case, loss in SOLVED]

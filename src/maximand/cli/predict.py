@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from sklearn.pipeline import Pipeline
+
 from maximand.cli.data import add_data_options, read_inputs
 from maximand.cli.kinds import Kind, format_of, load_model
 from maximand.cli.label_sets import indicators
@@ -41,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the columns of the data with the predicted tag after them; for tables an output in each line."""
     model, known = load_model(options.model)
     predictor = predictor_of(model)
-    if options.proba and not hasattr(predictor, "predict_proba"):
+    if options.proba and not hasattr(predictor, "predict_soft" if known.kind is Kind.RANKINGS else "predict_proba"):
         better = "euclidean" if known.kind in (Kind.RANKINGS, Kind.LEVELS) else "crf"
         raise ValueError(f"The loss {named(predictor.loss).name} models no probabilities; fit with --loss {better}.")
     form = format_of(options, known)
@@ -55,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         X = read_inputs(options, known)
         X = list(X) if known.kind is Kind.TEXT else X
         answers = model.predict(X)
-        chances = model.predict_proba(X) if options.proba else [None] * len(answers)
+        chances = _chances(model, X) if options.proba else [None] * len(answers)
         if isinstance(predictor, SequenceTagger):
             for tokens, tags, chance in zip(X, answers, chances, strict=True):
                 shown = tokens if known.kind is Kind.TEXT else [()] * len(tags)
@@ -129,6 +131,13 @@ def _batches(source: str) -> Iterator[list[Any]]:
     sentences = iter(read_conll(source))
     while batch := list(itertools.islice(sentences, BATCH)):
         yield batch
+
+
+def _chances(model: Any, X: Any) -> Any:
+    """Return probabilities; of rankings the means, which are expected weights where labels have a single weight."""
+    if isinstance(predictor_of(model), LabelRanker):
+        return predictor_of(model).predict_soft(model[:-1].transform(X) if isinstance(model, Pipeline) else X)
+    return model.predict_proba(X)
 
 
 def _tagged(model: Any, sentences: list[list[tuple[str, ...]]], label: int | None, proba: bool) -> Iterator[Any]:

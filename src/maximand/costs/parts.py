@@ -24,10 +24,18 @@ class DifferentParts(Cost):
         """|p - q| = p + q - 2 p q for p, q in {0, 1}."""
         return 1.0 - 2.0 * mean, space.dot(np.ones_like(mean), mean)
 
-    def against(self, space: OutputSpace, annotation: Parts) -> tuple[Array, Array]:
+    def against(self, space: OutputSpace, annotation: Any) -> tuple[Array, Array]:
         """Count annotated parts only."""
         vector, constant = self.linear(space, space.encode(annotation))
-        return np.where(annotation.psi >= 0, vector, 0.0), constant
+        if isinstance(annotation, Parts):
+            return np.where(annotation.psi >= 0, vector, 0.0), constant
+        partial = np.flatnonzero(~annotation.full)
+        if partial.size:
+            raise ValueError(
+                f"DifferentParts() does not know which parts the labels of example {partial[0]} leave open; use "
+                "Hamming()."
+            )
+        return vector, constant
 
 
 @dataclass(frozen=True)
