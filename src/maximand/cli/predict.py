@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-
 from sklearn.pipeline import Pipeline
 
 from maximand.cli.data import add_data_options, read_inputs

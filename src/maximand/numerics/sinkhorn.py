@@ -1,17 +1,4 @@
-"""Sweeps over rows and columns with momentum, over many matrices at a time.
-
-A sweep divides the rows of a matrix by their sums and then the columns by theirs, s (Sinkhorn 1964). In the logarithms
-x of the column factors that is x <- x - log s, a gradient step on a convex function whose curvature near the minimum
-lies between 1 - r and 1 and which shrinks errors by r. With momentum (Polyak 1964),
-
-    x <- x - a log s + m (last change of x),    a = 4 / (1 + q)^2,    m = ((1 - q) / (1 + q))^2,    q = sqrt(1 - r),
-
-they shrink by sqrt(m). The slowest error for a present guess of r shrinks by the larger root of mu^2 - (1 + m - a (1 -
-r)) mu + m = 0, so that a rate mu > sqrt(m) that is seen tells a larger r. Powers of numbers near 1 are taken as
-
-    s^-p  =  (1 + c s) / (c + s) + O(s - 1)^3,    c = (1 - p) / (1 + p),
-
-which is between c and 1 / c however wrong s is.
+"""Sinkhorn's sweeps, with momentum, over many matrices at a time.
 
 Every number has the examples of a block side by side as its last axis, for vector instructions. An example whose column
 sums are within the tolerance of 1, or that would take too long, keeps its factors while its neighbours go on, so that
@@ -22,57 +9,12 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.exponential import exponentials, logarithms
+from maximand.numerics.momentum import LANEWISE, PATIENCE, change, guess_rate, hopeless, most_sweeps, powers
 from maximand.support import Array, Bools
 
 LANES = 64  # examples of a block
 LOWEST = -1e308
 SCARCE = 0.01  # a column sum that is smaller is not to be divided by
-LARGEST_RATE = 0.97  # r beyond which c would be negative
-PLAIN = 2  # sweeps before the first guess
-PATIENCE = 8  # sweeps between looks at how many more it takes
-LANEWISE = {"contract"}
-
-
-@njit(cache=True, nogil=True)
-def most_sweeps(k):  # type: ignore[no-untyped-def]
-    """Return the number of sweeps that cost about as much as Newton's method."""
-    return 24 + k
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
-def momentum(rate):  # type: ignore[no-untyped-def]
-    """Return a, and the root of m."""
-    q = np.sqrt(1.0 - rate)
-    return 4.0 / ((1.0 + q) * (1.0 + q)), (1.0 - q) / (1.0 + q)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
-def guess_rate(rate, square, last):  # type: ignore[no-untyped-def]
-    """Return a new guess of r from the squared errors after this sweep and the last."""
-    a, root = momentum(rate)
-    seen = min(max(np.sqrt(square / last), 1e-3), 0.999)
-    found = 1.0 - (1.0 + root * root - seen - root * root / seen) / a
-    return min(max(rate, found), LARGEST_RATE) if seen > root else rate
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
-def powers(rate):  # type: ignore[no-untyped-def]
-    """Return the c of the power (a - 1) / 2 and that of m."""
-    a, root = momentum(rate)
-    return (3.0 - a) / (1.0 + a), (1.0 - root * root) / (1.0 + root * root)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
-def change(s, last, c, d):  # type: ignore[no-untyped-def]
-    """Return s^-a last^m, what a column of sum s is multiplied by after it was multiplied by `last`."""
-    top, bottom = 1.0 + c * s, c + s
-    return (top * top) * (d + last) / ((bottom * bottom) * (1.0 + d * last) * s)
-
-
-@njit(cache=True, nogil=True)
-def hopeless(worst, rate, sweeps, tolerance):  # type: ignore[no-untyped-def]
-    """Say whether so many more sweeps are too few."""
-    return not worst * momentum(rate)[1] ** sweeps <= tolerance
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
@@ -84,12 +26,10 @@ def _load(scores, starts, plan, tops, bits):  # type: ignore[no-untyped-def]
             top = LOWEST
             for j in range(k):
                 z = scores[e, i, j] - starts[e, j]
-                plan[i, j, e] = z
                 top = z if z > top else top
             tops[i, e] = top
-        for j in range(k):
-            for e in range(lanes):
-                plan[i, j, e] -= tops[i, e]
+            for j in range(k):
+                plan[i, j, e] = scores[e, i, j] - starts[e, j] - top
         exponentials(plan[i].reshape(-1), bits)
 
 
@@ -139,15 +79,14 @@ def _sweep(plan, factors, totals, shares, sums, lanes):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
-def _measure(sums, worst, square, least, lanes):  # type: ignore[no-untyped-def]
-    """Write the largest error of a column sum, the sum of their squares, and the least column sum."""
-    worst[:], square[:], least[:] = 0.0, 0.0, 1.0
+def _measure(sums, worst, square, lanes):  # type: ignore[no-untyped-def]
+    """Write the largest error of a column sum and the sum of their squares."""
+    worst[:], square[:] = 0.0, 0.0
     for j in range(sums.shape[0]):
         for e in range(lanes):
             error = abs(sums[j, e] - 1.0)
             worst[e] = error if error > worst[e] else worst[e]
             square[e] += error * error
-            least[e] = sums[j, e] if sums[j, e] < least[e] else least[e]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
@@ -161,3 +100,79 @@ def _advance(sums, factors, changes, rates, active):  # type: ignore[no-untyped-
         for e in range(lanes):
             changes[j, e] = change(sums[j, e], changes[j, e], c[e], d[e]) if active[e] > 0.0 else 1.0
             factors[j, e] *= changes[j, e]
+
+
+@njit(cache=True, nogil=True)
+def _begin(sums, active, lanes):  # type: ignore[no-untyped-def]
+    """Write which examples have column sums that can be divided by."""
+    active[:] = 0.0
+    for e in range(lanes):
+        active[e] = 1.0 if sums[:, e].min() > SCARCE else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _watch(t, most, tolerance, worst, square, last, rates, active):  # type: ignore[no-untyped-def]
+    """Write which examples go on after t sweeps, and their rates; return how many do."""
+    left = 0
+    if t > 0:
+        for e in range(worst.size):
+            rates[e] = guess_rate(rates[e], square[e], last[e])
+    for e in range(worst.size):
+        go_on = active[e] > 0.0 and worst[e] > tolerance and t < most and square[e] < np.inf
+        if go_on and t > 0 and t % PATIENCE == 0:
+            go_on = not hopeless(worst[e], rates[e], most - t, tolerance)
+        active[e] = 1.0 if go_on else 0.0
+        left += go_on
+    return left
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
+def _store(plan, factors, shares, means):  # type: ignore[no-untyped-def]
+    """Write plan * factors * shares."""
+    lanes, k = means.shape[:2]
+    for i in range(k):
+        for j in range(k):
+            for e in range(lanes):
+                plan[i, j, e] *= factors[j, e] * shares[i, e]
+        for e in range(lanes):
+            for j in range(k):
+                means[e, i, j] = plan[i, j, e]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep_blocks(
+    scores: Array, starts: Array, tolerance: float, values: Array, means: Array, converged: Bools
+) -> None:
+    """Write what transport_entropic.project_entropic writes where converged[i], and else at most better starts."""
+    n, k = scores.shape[:2]
+    width, most = min(n, LANES), most_sweeps(k)
+    plan, bits = np.zeros((k, k, width)), np.empty(k * width, dtype=np.int64)
+    tops, totals, shares = np.zeros((k, width)), np.ones((k, width)), np.ones((k, width))
+    factors, changes, sums = np.ones((k, width)), np.ones((k, width)), np.ones((k, width))
+    worst, square, last = np.zeros(width), np.zeros(width), np.zeros(width)
+    rates, active = np.zeros(width), np.zeros(width)
+    for first in range(0, n, width):
+        lanes = min(width, n - first)
+        block = slice(first, first + lanes)
+        _load(scores[block], starts[block], plan, tops, bits)
+        factors[:], changes[:], rates[:] = 1.0, 1.0, 0.0
+        for t in range(most + 1):
+            last[:] = square
+            _sweep(plan, factors, totals, shares, sums, lanes)
+            _measure(sums, worst, square, lanes)
+            if t == 0:
+                _begin(sums, active, lanes)
+            if _watch(t, most, tolerance, worst, square, last, rates, active) == 0:
+                break
+            _advance(sums, factors, changes, rates, active)
+        _store(plan, factors, shares, means[block])
+        logarithms(factors.reshape(-1))
+        logarithms(totals.reshape(-1))
+        for e in range(lanes):
+            example = first + e
+            converged[example] = worst[e] <= tolerance and square[e] < np.inf
+            values[example] = 0.0
+            if worst[e] < 1.0 and square[e] < np.inf:
+                for j in range(k):
+                    starts[example, j] -= factors[j, e]
+                    values[example] += tops[j, e] + totals[j, e] + starts[example, j]

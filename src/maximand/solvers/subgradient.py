@@ -39,7 +39,8 @@ class Steps(Protocol):
 class Decreasing:
     """scale / (regularization * (t + t0)), where t0 is the number of steps in an epoch.
 
-    The run is finished when the best of the last ten epochs gains less than the tolerance on the ten before.
+    The run is finished when the best of the last quarter of all epochs (at least ten) gains less than the tolerance on
+    the best of as many before: gains come ever more slowly.
     """
 
     scale: float = 1.0
@@ -65,10 +66,11 @@ class Decreasing:
         return self.rate / self.time
 
     def finished(self, tolerance: float) -> bool:
-        """Whether the last ten epochs gained less than the tolerance."""
+        """Whether the last epochs gained less than the tolerance."""
         if len(self.values) < 20:
             return False
-        earlier, later = min(self.values[-20:-10]), min(self.values[-10:])
+        window = max(10, len(self.values) // 4)
+        earlier, later = min(self.values[-2 * window : -window]), min(self.values[-window:])
         return earlier - later <= tolerance * abs(later)
 
 

@@ -55,7 +55,7 @@ def losses(model: MultilabelClassifier, part: Part, inference: Inference) -> tup
     if isinstance(space, Graph):  # labels by themselves need no inference
         space = space.using(inference)
     theta = task.features.scores(inputs, task.features.spread(model.weights_))
-    present = space.nodes(space.argmax(theta).mean)[:, 1].reshape(part.Y.shape)
+    present = task.parts(space, space.argmax(theta).mean)
     return np.abs(present - part.Y).mean(axis=1), float(np.mean((present > 0) & (present < 1)))
 
 
