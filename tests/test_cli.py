@@ -349,7 +349,8 @@ def test_reproduce_lists_and_runs(tmp_path, capsys, monkeypatch):
 
 def test_demo_prints_every_loss(capsys):
     rows = run_json(capsys, "demo", "--no-report")
-    assert {row["loss"] for row in rows} == {"hinge", "ramp", "slack_hinge", "crf", "bridge"}
+    known = {"hinge", "ramp", "slack_hinge", "crf", "bridge", "euclidean", "entropic", "squared"}
+    assert {row["loss"] for row in rows} == known
     assert all(row["test_cost"] >= 0.0 for row in rows)
     assert any(row["certified"] for row in rows)
 

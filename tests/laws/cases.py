@@ -316,7 +316,7 @@ SOLVERS = {
     "NSlack": NSlack(tolerance=1e-6),
     "BlockFrankWolfe": BlockFrankWolfe(tolerance=1e-6, averaging=True),
     "LBFGS": LBFGS(tolerance=1e-8),
-    "Subgradient, decreasing": Subgradient(batch_size=2, tolerance=1e-5, max_iterations=800),
+    "Subgradient, decreasing": Subgradient(batch_size=2, tolerance=1e-5, max_iterations=1500),
     "Subgradient, Polyak": Subgradient(
         steps=Polyak(), batch_size=None, averaging=False, tolerance=1e-5, max_iterations=4000
     ),

@@ -18,9 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from maximand.cli.output import add_common_options
-from maximand.datasets import simulate_chains
+from maximand.datasets import simulate_chains, simulate_rankings
 from maximand.engine import Threads
-from maximand.estimators import MulticlassClassifier, SequenceTagger, StructuredPredictor
+from maximand.estimators import LabelRanker, MulticlassClassifier, SequenceTagger, StructuredPredictor
 from maximand.papers import EXPERIMENTS, Cell, Experiment, Figure, Outcome, Row, Study, reproduce
 from maximand.papers import Table as PaperTable
 from maximand.report import write_report
@@ -28,6 +28,7 @@ from maximand.solvers import BlockFrankWolfe, NSlack, OneSlack
 
 DIGIT_LOSSES = ("hinge", "ramp", "slack_hinge", "crf")
 CHAIN_LOSSES = ("hinge", "ramp", "bridge", "crf")
+RANKING_LOSSES = ("hinge", "euclidean", "entropic", "squared")
 HIDDEN_SHARE = 0.5
 
 
@@ -72,8 +73,8 @@ def _print(rows: list[dict[str, Any]]) -> None:
 
 
 def losses_compared() -> list[dict[str, Any]]:
-    """Return what several losses achieve on three data sets."""
-    return [*digits(), *chains(hidden=0.0), *chains(hidden=HIDDEN_SHARE)]
+    """Return what several losses achieve on four data sets."""
+    return [*digits(), *chains(hidden=0.0), *chains(hidden=HIDDEN_SHARE), *rankings()]
 
 
 def demo(study: Study) -> Outcome:
@@ -105,7 +106,7 @@ def _convergence() -> Figure:
 
 
 DEMO = Experiment(
-    "", "Losses and solvers on embedded data", {"quick": "Scikit-learn's digits and simulated chains."}, demo
+    "", "Losses and solvers on embedded data", {"quick": "Scikit-learn's digits, simulated chains and rankings."}, demo
 )
 
 
@@ -138,6 +139,15 @@ def chains(hidden: float) -> list[dict[str, Any]]:
     return [
         _row(name, SequenceTagger(loss=loss, regularization=1e-2), X[:200], known, X[200:], Y[200:])
         for loss in CHAIN_LOSSES
+    ]
+
+
+def rankings() -> list[dict[str, Any]]:
+    """Simulated rankings of five labels; the cost is the share of labels in a wrong position."""
+    X, Y = simulate_rankings(600, np.random.default_rng(0))
+    return [
+        _row("rankings", LabelRanker(projection=loss, regularization=1e-1), X[:300], Y[:300], X[300:], Y[300:])
+        for loss in RANKING_LOSSES
     ]
 
 

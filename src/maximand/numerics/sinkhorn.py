@@ -23,13 +23,15 @@ def _load(scores, starts, plan, tops, bits):  # type: ignore[no-untyped-def]
     lanes, k = starts.shape
     for i in range(k):
         for e in range(lanes):
-            top = LOWEST
             for j in range(k):
-                z = scores[e, i, j] - starts[e, j]
-                top = z if z > top else top
-            tops[i, e] = top
-            for j in range(k):
-                plan[i, j, e] = scores[e, i, j] - starts[e, j] - top
+                plan[i, j, e] = scores[e, i, j] - starts[e, j]
+            tops[i, e] = LOWEST
+        for j in range(k):
+            for e in range(lanes):
+                tops[i, e] = plan[i, j, e] if plan[i, j, e] > tops[i, e] else tops[i, e]
+        for j in range(k):
+            for e in range(lanes):
+                plan[i, j, e] -= tops[i, e]
         exponentials(plan[i].reshape(-1), bits)
 
 
@@ -140,9 +142,7 @@ def _store(plan, factors, shares, means):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep_blocks(
-    scores: Array, starts: Array, tolerance: float, values: Array, means: Array, converged: Bools
-) -> None:
+def sweep_blocks(scores: Array, starts: Array, tolerance: float, values: Array, means: Array, converged: Bools) -> None:
     """Write what transport_entropic.project_entropic writes where converged[i], and else at most better starts."""
     n, k = scores.shape[:2]
     width, most = min(n, LANES), most_sweeps(k)
