@@ -20,7 +20,8 @@ from ot.batch import solve_batch
 from scipy.optimize import linear_sum_assignment
 
 from maximand.numerics.assignment import best_assignments
-from maximand.numerics.transport import project_entropic, project_euclidean
+from maximand.numerics.transport_entropic import project_entropic
+from maximand.numerics.transport_euclidean import project_euclidean
 from report import save
 
 BATCH = 500

@@ -1,9 +1,8 @@
-"""Levels: maxima against enumeration, projections by their optimality conditions and against scipy's regression."""
+"""Projections onto the order simplex by their optimality conditions and against scipy's regression."""
 
 import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
-from scipy.special import logsumexp
 
 from maximand.numerics import order_simplex
 
@@ -12,10 +11,10 @@ SCALES = {"euclidean": [1e-6, 0.1, 1.0, 30.0, 1e6], "entropic": [1e-6, 0.1, 1.0,
 CASES = [(kind, scale) for kind, scales in SCALES.items() for scale in scales]
 
 
-def apply(kernel, scores, *arguments):
+def apply(kernel, scores):
     scores = np.ascontiguousarray(scores, dtype=float)
     values, means = np.full(len(scores), np.nan), np.full(scores.shape, np.nan)
-    kernel(scores, *arguments, values, means)
+    kernel(scores, values, means)
     return values, means
 
 
@@ -50,49 +49,28 @@ def test_points_of_the_set_stay():
     np.testing.assert_array_equal(apply(order_simplex.project_euclidean, levels(5))[1], levels(5))
 
 
-@pytest.mark.parametrize("p", [1, 2, 6])
-def test_maxima_against_enumeration(p):
-    rng = np.random.default_rng(p)
-    scores = np.concatenate([rng.normal(size=(20, p)), rng.integers(-1, 2, size=(20, p))])
-    totals = scores @ levels(p).T
-    values, means = apply(order_simplex.best_levels, scores)
-    np.testing.assert_allclose(values, totals.max(axis=1), atol=1e-14)
-    best = np.argmax(totals.round(12), axis=1)
-    np.testing.assert_array_equal(means, levels(p)[best])
-    for temperature in (1.0, 0.3, 5.0, 1e-3):
-        for scale in (1.0, 400.0):
-            values, means = apply(order_simplex.soft_levels, scale * scores, temperature)
-            exponents = scale * totals / temperature
-            expected = temperature * logsumexp(exponents, axis=1)
-            np.testing.assert_allclose(values, expected, rtol=1e-13, atol=1e-13 * scale)
-            chances = np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True))
-            np.testing.assert_allclose(means, chances @ levels(p), atol=1e-13 + 1e-15 * scale / temperature)
-
-
-@pytest.mark.parametrize("kernel", [*PROJECTIONS.values(), order_simplex.best_levels, order_simplex.soft_levels])
+@pytest.mark.parametrize("kernel", PROJECTIONS.values())
 def test_forbidden_scores_end_the_row(kernel):
-    rest = (0.5,) if kernel is order_simplex.soft_levels else ()
     scores = np.random.default_rng(0).normal(size=(5, 6)) + 1.0
     for length in range(1, 6):
         cut = scores.copy()
         cut[:, length] = -np.inf
-        values, means = apply(kernel, cut, *rest)
-        expected_values, expected_means = apply(kernel, scores[:, :length], *rest)
+        values, means = apply(kernel, cut)
+        expected_values, expected_means = apply(kernel, scores[:, :length])
         np.testing.assert_allclose(values, expected_values, rtol=1e-14)
         np.testing.assert_allclose(means[:, :length], expected_means, rtol=1e-14)
         assert not means[:, length:].any()
     cut[:, 0] = -np.inf
-    values, means = apply(kernel, cut, *rest)
+    values, means = apply(kernel, cut)
     assert not values.any()
     assert not means.any()
 
 
-@pytest.mark.parametrize("kernel", [*PROJECTIONS.values(), order_simplex.best_levels, order_simplex.soft_levels])
+@pytest.mark.parametrize("kernel", PROJECTIONS.values())
 def test_batch_is_one_by_one(kernel):
-    rest = (0.5,) if kernel is order_simplex.soft_levels else ()
     scores = np.random.default_rng(1).normal(size=(20, 9))
-    values, means = apply(kernel, scores, *rest)
+    values, means = apply(kernel, scores)
     for i in range(20):
-        value, mean = apply(kernel, scores[i : i + 1], *rest)
+        value, mean = apply(kernel, scores[i : i + 1])
         assert value[0] == values[i]
         np.testing.assert_array_equal(mean[0], means[i])

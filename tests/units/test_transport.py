@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from maximand.numerics.transport import project_entropic, project_euclidean
+from maximand.numerics.transport_entropic import project_entropic
+from maximand.numerics.transport_euclidean import project_euclidean
 
 BOTH = pytest.mark.parametrize("project", [project_euclidean, project_entropic])
 SCALES = pytest.mark.parametrize("scale", [1e-3, 0.1, 1.0, 3.0, 30.0, 1e3])

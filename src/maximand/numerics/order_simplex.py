@@ -1,4 +1,4 @@
-"""Maxima, soft maxima and projections on the order simplex 1 >= u_1 >= ... >= u_p >= 0.
+"""Projections onto the order simplex 1 >= u_1 >= ... >= u_p >= 0.
 
 Its vertices are the levels 0, e_1, e_1 + e_2, ..., 1. Without the bounds the projection is a non-increasing regression:
 a block of equal entries takes the mean m of its scores, u = m for the Euclidean one and u = exp(m - 1) for the entropic
@@ -63,37 +63,3 @@ def project_entropic(scores: Array, values: Array, means: Array) -> None:
             value += level * (sums[b] - logarithm * masses[b])
         values[i] = value
         means[i, length:] = 0.0
-
-
-@njit(cache=True, nogil=True)
-def best_levels(scores: Array, values: Array, means: Array) -> None:
-    """Write the best vertex, the lowest level among equals, and its score."""
-    n, p = scores.shape
-    for i in range(n):
-        total, best, level = 0.0, 0.0, 0
-        for l in range(p):
-            total += scores[i, l]
-            if total > best:
-                best, level = total, l + 1
-        values[i] = best
-        means[i, :level] = 1.0
-        means[i, level:] = 0.0
-
-
-@njit(cache=True, nogil=True)
-def soft_levels(scores: Array, temperature: float, values: Array, means: Array) -> None:
-    """Write temperature * log sum over levels of exp(score / temperature), and the mean vertex, its gradient."""
-    n, p = scores.shape
-    for i in range(n):
-        total, best = 0.0, 0.0
-        for l in range(p):
-            total += scores[i, l]
-            means[i, l] = total
-            best = max(best, total)
-        above = 0.0
-        for l in range(p - 1, -1, -1):
-            above += np.exp((means[i, l] - best) / temperature)
-            means[i, l] = above
-        everything = above + np.exp(-best / temperature)
-        values[i] = best + temperature * np.log(everything)
-        means[i, :] /= everything

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 
-from maximand.numerics import assignment, transport
+from maximand.numerics import assignment, transport_entropic, transport_euclidean
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
 from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support
@@ -76,7 +76,8 @@ class Matching(TableSpace):
 
         The value is that of the semi-dual, never below the true one.
         """
-        kernel = transport.project_euclidean if geometry is Geometry.EUCLIDEAN else transport.project_entropic
+        euclidean, entropic = transport_euclidean.project_euclidean, transport_entropic.project_entropic
+        kernel = euclidean if geometry is Geometry.EUCLIDEAN else entropic
         potentials = np.zeros((self.n_examples, self.n_items)) if start is None else start.copy()
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         converged = np.empty(self.n_examples, dtype=bool)
