@@ -6,10 +6,17 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.stats import kendalltau
 from sklearn.base import clone
-from sklearn.kernel_approximation import Nystroem
+from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from maximand import (
     Absolute,
@@ -37,6 +44,13 @@ from maximand import (
 from maximand.models import dump
 from maximand.spaces import Matching
 
+KERNELS = [
+    AdditiveChi2Sampler(),
+    Nystroem(n_components=30, random_state=0),
+    PolynomialCountSketch(n_components=30, random_state=0),
+    RBFSampler(n_components=30, random_state=0),
+    SkewedChi2Sampler(n_components=30, random_state=0),
+]
 NAMES = np.array(["ash", "birch", "cedar", "elm"])
 
 
@@ -268,8 +282,27 @@ def test_it_is_a_citizen_of_scikit_learn(table, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X_test), again.predict(X_test))
     np.testing.assert_array_equal(loaded[-1].predict_soft(X_test), again[-1].predict_soft(X_test))
     assert loaded.score(X_test, Y_test) == again.score(X_test, Y_test)
-    curved = make_pipeline(Nystroem(gamma=0.1, n_components=30, random_state=0), LabelRanker()).fit(X, Y)
-    assert curved.score(X_test, Y_test) > 0.5
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_kernels_are_approximated_in_a_pipeline(table, kernel):
+    X, Y, X_test, Y_test = table
+    choice = RegularizationCV(LabelRanker(), regularizations=[1e-3, 1e-4], cv=2)
+    model = make_pipeline(MinMaxScaler(clip=True), kernel, choice).fit(X, Y)
+    assert model.score(X_test, Y_test) > 0.4
+    loaded = load(dump(model))
+    assert loaded[-1].regularization == choice.regularization_
+    np.testing.assert_allclose(loaded[:-1].transform(X_test), model[:-1].transform(X_test))
+    np.testing.assert_array_equal(loaded.predict(X_test), model.predict(X_test))
+    assert list(loaded[:-1].get_feature_names_out()) == list(model[:-1].get_feature_names_out())
+
+
+def test_a_search_is_saved_as_its_best_estimator(table):
+    X, Y, X_test, _ = table
+    search = GridSearchCV(make_pipeline(StandardScaler(), LabelRanker()), {"labelranker__regularization": [1.0, 1e-3]})
+    with pytest.raises(NotFittedError):
+        dump(search)
+    np.testing.assert_array_equal(load(dump(search.fit(X, Y))).predict(X_test), search.predict(X_test))
 
 
 def test_files_with_other_numbers_of_weights_are_refused(table):

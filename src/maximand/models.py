@@ -10,6 +10,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction import FeatureHasher
+from sklearn.kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+    SkewedChi2Sampler,
+)
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
@@ -51,7 +59,8 @@ TASKS: dict[type[Any], type[Any]] = {
     estimators.SequenceTagger: BoundTagging,
 }
 PREDICTORS = tuple(TASKS)
-TRANSFORMERS = (tasks.WindowVectorizer, MaxAbsScaler, MinMaxScaler, StandardScaler)
+KERNELS = (AdditiveChi2Sampler, Nystroem, PolynomialCountSketch, RBFSampler, SkewedChi2Sampler)
+TRANSFORMERS = (tasks.WindowVectorizer, MaxAbsScaler, MinMaxScaler, StandardScaler, *KERNELS)
 ESTIMATORS = {kind.__name__: kind for kind in (*PREDICTORS, *TRANSFORMERS)}
 PARTS: tuple[type, ...] = (
     costs.Absolute, costs.CostMatrix, costs.DifferentParts, costs.DiscountedGain, costs.Hamming, costs.Kendall,
@@ -78,15 +87,17 @@ def save(model: Any, path: str | os.PathLike[str], *, classes: Iterable[type] = 
     """Write a fitted estimator to a file, atomically: a reader finds the old file or the new one, never half of it.
 
     A model is a `MulticlassClassifier`, `MultilabelClassifier`, `OrdinalClassifier`, `LabelRanker`, `SequenceTagger`
-    or `GraphLabeler`, or a Pipeline that ends with one after a `WindowVectorizer` or one of scikit-learn's scalers.
-    `classes` names dataclasses of your own that it holds, such as a cost; `load` needs them too.
+    or `GraphLabeler`, or a Pipeline that ends with one after a `WindowVectorizer` or some of scikit-learn's scalers and
+    approximations of kernels. Of a `RegularizationCV` or a search of scikit-learn the best estimator is saved.
+    `classes` names dataclasses of your own that the model holds, such as a cost; `load` needs them too.
     """
     write_atomically(path, dump(model, classes))
 
 
 def dump(model: Any, classes: Iterable[type] = ()) -> bytes:
     """Return the content of the file of a fitted estimator."""
-    steps = model.steps if isinstance(model, Pipeline) else [("", model)]
+    model = _chosen(model)
+    steps = [(name, _chosen(step)) for name, step in model.steps] if isinstance(model, Pipeline) else [("", model)]
     predictor = steps[-1][1]
     check_is_fitted(predictor, "weights_" if isinstance(predictor, estimators.StructuredPredictor) else None)
     packer = Packer((*PARTS, *classes))
@@ -94,6 +105,14 @@ def dump(model: Any, classes: Iterable[type] = ()) -> bytes:
     if type(predictor) not in PREDICTORS:
         raise ModelFileError(f"A model ends with one of {_names(PREDICTORS)}, not with a {type(predictor).__name__}.")
     return to_bytes("model", {"steps": trees, "summary": summary(predictor)}, packer.arrays)
+
+
+def _chosen(model: Any) -> Any:
+    """Return the best estimator of a search; any other model itself."""
+    if not isinstance(model, (estimators.RegularizationCV, BaseSearchCV)):
+        return model
+    check_is_fitted(model, "best_estimator_")
+    return model.best_estimator_
 
 
 def _tree(packer: Packer, estimator: Any) -> dict[str, Any]:
@@ -115,7 +134,7 @@ def _tree(packer: Packer, estimator: Any) -> dict[str, Any]:
 
 
 def _is_fitted(name: str) -> bool:
-    return name.endswith("_") and not name.startswith("_")
+    return name == "_n_features_out" or (name.endswith("_") and not name.startswith("_"))
 
 
 def _names(kinds: Iterable[type]) -> str:
@@ -150,7 +169,7 @@ def _parameter(packer: Packer, name: str, value: Any) -> Any:
     try:
         return packer.pack(value, name)
     except ModelFileError:
-        if name not in ("scheme", "vectorizer", "solver"):
+        if name not in ("scheme", "vectorizer", "solver", "random_state"):
             raise
         warnings.warn(
             f"The parameter {name}={value!r} cannot be stored and will have its default in the loaded model. It "
