@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from maximand.numerics.mixtures import Held, compact, fully_correct, measure, places_of, slopes, step_away
+from maximand.numerics.active_set import fully_correct
+from maximand.numerics.away_steps import step_away
+from maximand.numerics.mixtures import Held, compact, measure, places_of, slopes
 from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support
 
 if TYPE_CHECKING:
