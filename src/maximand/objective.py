@@ -19,7 +19,7 @@ from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.losses import ANNOTATED, Loss
 from maximand.oracles import Oracle, Projection, Rescaled, Soft, Target
-from maximand.support import Array, Guarantee, Ints, Plane, Support
+from maximand.support import EPSILON, Array, Guarantee, Ints, Plane, Support
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class ExamplePlanes:
     The difference has few nonzeros where an output differs little from the annotation. `values` holds it for every
     example asked; `rows` says which of these got a plane. Plane j has `coefficients` on `parts` of its example, from
     pointers[j] to pointers[j+1]; their score plus offsets[j] is at most the value, and equal at the weights asked.
+    `rounding` is how much too large an offset may be for the arithmetic.
     """
 
     rows: Ints
@@ -38,6 +39,7 @@ class ExamplePlanes:
     offsets: Array
     values: Array
     guarantee: Guarantee
+    rounding: float
 
 
 Piece = tuple[Batch, Target | None]
@@ -237,9 +239,11 @@ class Objective:
             for chunk, target, theta, support in self._each(self.loss.penalty, spread, lane):
                 values = support.value - chunk.space.dot(theta, target.psi)
                 wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
-                offsets = (support.value - chunk.space.dot(theta, support.mean))[wanted]
+                scores = chunk.space.dot(theta, support.mean)[wanted]
+                offsets = support.value[wanted] - scores
+                rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
                 difference = chunk.space.nonzeros(support.mean - target.psi, wanted)
-                found.append(ExamplePlanes(start + wanted, *difference, offsets, values, support.guarantee))
+                found.append(ExamplePlanes(start + wanted, *difference, offsets, values, support.guarantee, rounding))
                 start += chunk.n_examples
             return found
 
@@ -256,6 +260,7 @@ class Objective:
             np.concatenate([planes.offsets for planes in found]),
             np.concatenate([planes.values for planes in found]),
             guarantee,
+            max(planes.rounding for planes in found),
         )
 
     def slacks(self, weights: Array) -> tuple[Array, Array]:

@@ -14,6 +14,8 @@ Singles = NDArray[np.float32]
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
 
+EPSILON = 4 * float(np.finfo(float).eps)  # relative error of a sum of products
+
 
 class Guarantee(Enum):
     """How the value an oracle reports relates to the true maximum."""

@@ -19,6 +19,13 @@ from maximand.support import Array, Guarantee
 logger = logging.getLogger(__name__)
 
 ASKED = "the callback asked to stop"
+NEAR = 1e-3  # a gap of this share of the value is small
+
+
+class Stuck(str):
+    """Why a solver cannot go on although it may be far from the minimum."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -197,7 +204,7 @@ class Solver(ABC):
                 try:
                     run.take(next(iterates), self.keeps_last)
                 except StopIteration as end:
-                    reason, converged = end.value, True
+                    reason, converged = self._ended(run, end.value)
                     break
                 run.guarantee = run.guarantee & objective.lanes.guarantee
                 gap, seconds = run.gap, time.perf_counter() - began
@@ -226,6 +233,12 @@ class Solver(ABC):
             run.weights, run.value, gap, certified, converged, reason, run.history, run.state, guarantee,
             in_words(guarantee, objective.convex, gap), shortfall,
         )  # fmt: skip
+
+    def _ended(self, run: Run, reason: str) -> tuple[str, bool]:
+        """Return why a solver ended by itself, and whether it is where it was to go."""
+        if not isinstance(reason, Stuck) or run.gap is None or run.gap <= max(self.tolerance, NEAR) * abs(run.value):
+            return reason, True
+        return f"{reason}; features of similar sizes help, see StandardScaler", False
 
 
 def start_weights(objective: Objective, start: Result | None) -> Array:

@@ -66,21 +66,19 @@ class BlockFrankWolfe(Solver):
         while True:
             if not state.settling:
                 known, average = sets.heights(np.arange(n))
-                planes = objective.planes(sets.weights, above=above(known))
-                measured = sets.count > 0
-                if measured:
-                    value, dual = sets.value(np.maximum(planes.values, known)), sets.dual
+                best = sets.weights.copy()
+                planes = objective.planes(best, above=above(known))
+                value, dual = sets.value(np.maximum(planes.values, known)), None
+                if sets.count:
+                    dual = sets.dual
                     state.gaps = np.maximum(planes.values - average, 0.0) * sets.share
-                    best = sets.weights.copy()
-                    if self.averaging and state.epoch > 1:
-                        averaged = objective.value(state.average)
-                        if averaged < value:
-                            best, value = state.average.copy(), averaged
+                if self.averaging and state.epoch > 1:
+                    averaged = objective.value(state.average)
+                    if averaged < value:
+                        best, value = state.average.copy(), averaged
                 sets.add(planes, planes.rows)
-                state.settling = True
-                if measured:
-                    state.begun = True
-                    yield Iterate(best, value, dual, sets.guarantee)
+                state.settling = state.begun = True
+                yield Iterate(best, value, dual, sets.guarantee)
             sets.settle(self.inner * float(state.gaps.sum()), self.cache_sweeps, state.rng)
             for batch in self._draw(state.gaps, batch_size, state.rng):
                 known, _ = sets.heights(batch)

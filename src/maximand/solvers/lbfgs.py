@@ -11,7 +11,7 @@ from scipy.linalg.blas import daxpy
 
 from maximand.numerics.quasi_newton import combine, products
 from maximand.objective import Objective
-from maximand.solvers.base import Iterate, Result, Solver, start_weights
+from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
 from maximand.support import Array
 
 DECREASE, CURVATURE = 1e-4, 0.9
@@ -139,7 +139,7 @@ class LBFGS(Solver):
             found = _line_search(objective, state.weights, value, direction, slope, step)
             if found is None:
                 if not pairs.order:
-                    return "no step decreases the objective at the accuracy of the arithmetic"
+                    return Stuck("no step decreases the objective at the accuracy of the arithmetic")
                 pairs.clear()
                 continue
             weights, value, new_gradient = found
@@ -151,16 +151,23 @@ class LBFGS(Solver):
 def _line_search(
     objective: Objective, weights: Array, value: float, direction: Array, slope: float, step: float
 ) -> tuple[Array, float, Array] | None:
-    """Bracket and bisect until the step decreases the value enough and the slope has flattened (weak Wolfe)."""
+    """Bracket and bisect until the step decreases the value enough and the slope has flattened (weak Wolfe).
+
+    A step that is too long is shortened to where a parabola would be least, to a tenth at most.
+    """
     low, high = 0.0, np.inf
     for _ in range(40):
         trial = daxpy(direction, weights.copy(), a=step)
         trial_value, trial_gradient = objective.value_and_gradient(trial)
-        if trial_value > value + DECREASE * step * slope:
+        if not trial_value <= value + DECREASE * step * slope:
             high = step
-        elif float(direction @ trial_gradient) < CURVATURE * slope:
+            rise = trial_value - value - step * slope  # of the parabola above its tangent
+            share = -0.5 * step * slope / rise if low == 0.0 and np.isfinite(rise) else 0.5
+            step = low + min(max(share, 0.1), 0.5) * (high - low)
+            continue
+        if float(direction @ trial_gradient) < CURVATURE * slope:
             low = step
-        else:
-            return trial, trial_value, trial_gradient
-        step = 2.0 * step if high == np.inf else 0.5 * (low + high)
+            step = 2.0 * step if high == np.inf else 0.5 * (low + high)
+            continue
+        return trial, trial_value, trial_gradient
     return None

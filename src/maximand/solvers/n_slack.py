@@ -44,14 +44,13 @@ class NSlack(Solver):
         while True:
             if not state.settling:
                 known, _ = sets.heights(np.arange(objective.n_examples))
-                planes = objective.planes(sets.weights, above=above(known))
+                weights = sets.weights.copy()
+                planes = objective.planes(weights, above=above(known))
                 value = sets.value(np.maximum(planes.values, known))
                 dual = sets.dual if sets.count else None
                 sets.add(planes, planes.rows)
                 state.gap = np.inf if dual is None else value - dual
-                state.settling = True
-                if dual is not None:
-                    state.begun = True
-                    yield Iterate(sets.weights.copy(), value, dual, sets.guarantee)
+                state.settling = state.begun = True
+                yield Iterate(weights, value, dual, sets.guarantee)
             sets.settle(self.inner * state.gap, self.max_sweeps, state.rng)
             state.settling = False

@@ -10,19 +10,28 @@ import numpy as np
 
 from maximand.numerics.simplex_qp import maximize_on_simplex
 from maximand.objective import Objective
-from maximand.solvers.base import Iterate, Result, Solver, origin, recycled, start_weights
-from maximand.support import Array, Guarantee, Plane
+from maximand.solvers.base import Iterate, Result, Solver, Stuck, origin, recycled, start_weights
+from maximand.support import EPSILON, Array, Guarantee, Plane
 
 PRECISION = 1e-13  # a plane that rises by less above the others tells nothing new
 
 
-class Bundle:
-    """Planes that bound the penalty from below, their Gram matrix, and how long each has been idle."""
+def rounding(plane: Plane, weights: Array) -> float:
+    """Return how much too high rounding may have put the offset of a plane that touches at some weights."""
+    return EPSILON * (float(np.linalg.norm(plane.slope) * np.linalg.norm(weights)) + abs(plane.offset))
 
-    saved = ("slopes", "offsets", "gram", "idle", "guarantee", "count")
+
+class Bundle:
+    """Planes that bound the penalty from below, their Gram matrix, and how long each has been idle.
+
+    The slopes are kept less `center`, the slope of the reward: where the two nearly cancel, no digits are lost.
+    """
+
+    saved = ("center", "slopes", "offsets", "gram", "idle", "guarantee", "count")
 
     def __init__(self, objective: Objective) -> None:
         self.origin = origin(objective)
+        self.center = np.zeros(objective.n_weights)
         self.slopes = np.empty((0, objective.n_weights))
         self.offsets = np.empty(0)
         self.gram = np.empty((0, 0))
@@ -31,8 +40,17 @@ class Bundle:
         self.count = 0
         self.nonnegative = objective.features.nonnegative
 
-    def add(self, plane: Plane) -> None:
-        """Add a plane."""
+    def aim(self, reward: Plane) -> None:
+        """Take another reward."""
+        m, turn = self.count, self.center - reward.slope
+        if turn.any():
+            products = self.slopes[:m] @ turn
+            self.gram[:m, :m] += products[:, None] + products + float(turn @ turn)
+            self.slopes[:m] += turn
+            self.center = reward.slope.copy()
+
+    def add(self, plane: Plane, weights: Array) -> None:
+        """Add a plane that touches at some weights, lowered by what rounding may have raised it."""
         m = self.count
         if m == len(self.slopes):
             room = max(16, 2 * m)
@@ -42,35 +60,37 @@ class Bundle:
             self.gram = gram
             self.offsets = np.resize(self.offsets, room)
             self.idle = np.resize(self.idle, room)
-        self.slopes[m], self.offsets[m], self.idle[m] = plane.slope, plane.offset, 0
-        self.gram[m, : m + 1] = self.gram[: m + 1, m] = self.slopes[: m + 1] @ plane.slope
+        np.subtract(plane.slope, self.center, out=self.slopes[m])
+        self.offsets[m], self.idle[m] = plane.offset - rounding(plane, weights), 0
+        self.gram[m, : m + 1] = self.gram[: m + 1, m] = self.slopes[: m + 1] @ self.slopes[m]
         self.guarantee = self.guarantee & plane.guarantee
         self.count = m + 1
 
     def height(self, weights: Array) -> float:
-        """Return the height of the highest plane."""
+        """Return how high the highest plane is above the linear part of the reward."""
         return float((self.slopes[: self.count] @ weights + self.offsets[: self.count]).max())
 
-    def minimize(self, regularization: float, reward: Plane) -> tuple[Array, float]:
-        """Minimise regularization / 2 |w|^2 - reward(w) + max_j plane_j(w); return w and the minimum.
+    def minimize(self, regularization: float) -> tuple[Array, float]:
+        """Minimise regularization / 2 |w|^2 + max_j (slopes_j @ w + offsets_j); return w and the minimum.
 
-        Dual: w = (reward.slope - sum_j alpha_j slope_j + held) / regularization, where `held` are the multipliers of
-        weights that may not be negative. Any alpha on the simplex and any held >= 0 give a lower bound, so what is
-        returned bounds the objective from below whatever the accuracy of the program.
+        Dual: w = (held - sum_j alpha_j slopes_j) / regularization, where `held` are the multipliers of weights that
+        may not be negative. Any alpha on the simplex and any held >= 0 give a lower bound, so what is returned bounds
+        the objective from below whatever the accuracy of the program; what rounding may add is taken off.
         """
         m, signed = self.count, self.nonnegative
-        slopes, offsets = self.slopes[:m], self.offsets[:m]
-        linear = offsets + slopes @ reward.slope / regularization
+        slopes, offsets, linear = self.slopes[:m], self.offsets[:m], self.offsets[:m]
         gram, n_held = self.gram[:m, :m], signed.stop - signed.start
         if n_held:
             gram = np.block([[gram, -slopes[:, signed]], [-slopes[:, signed].T, np.eye(n_held)]])
-            linear = np.concatenate([linear, -reward.slope[signed] / regularization])
+            linear = np.concatenate([linear, np.zeros(n_held)])
         alpha = maximize_on_simplex(gram / regularization, linear, n_held)[:m]
         self.idle[:m] = np.where(alpha > 1e-10, 0, self.idle[:m] + 1)
-        weights = (reward.slope - alpha @ slopes) / regularization
+        weights = alpha @ slopes / -regularization
         weights[signed] = np.maximum(weights[signed], 0.0)  # what the best multipliers for this alpha do
-        bound = float(alpha @ offsets) - 0.5 * regularization * float(weights @ weights) - reward.offset
-        return weights, bound
+        size = float(np.linalg.norm(weights))
+        lengths = np.sqrt(np.maximum(self.gram[:m, :m].diagonal(), 0.0))
+        lost = EPSILON * float(alpha @ (np.abs(offsets) + size * lengths))
+        return weights, float(alpha @ offsets) - 0.5 * regularization * size * size - lost
 
     def drop_idle(self, patience: int) -> None:
         """Remove the planes that took no part in the last `patience` solutions."""
@@ -114,6 +134,7 @@ class OneSlack(Solver):
     def begin(self, objective: Objective, start: Result | None) -> Search:
         """Return a search with the planes of an earlier run, where they fit."""
         bundle = recycled(objective, start, "bundle", Bundle) or Bundle(objective)
+        bundle.aim(objective.reward(np.zeros(0)))
         return Search(bundle, start_weights(objective, start))
 
     def iterate(self, objective: Objective, state: Search) -> Generator[Iterate, None, str]:
@@ -122,39 +143,41 @@ class OneSlack(Solver):
         fresh = not state.begun
         if fresh:
             plane = objective.penalty(state.best)
-            bundle.add(plane)
+            bundle.add(plane, state.best)
             state.value = objective.value_of(state.best, plane, reward)
         while True:
             if fresh:
-                state.proposal, bound = bundle.minimize(objective.regularization, reward)
+                state.proposal, bound = bundle.minimize(objective.regularization)
                 state.begun = True
-                yield Iterate(state.best, state.value, bound, bundle.guarantee)
+                yield Iterate(state.best, state.value, bound - float(reward.offset), bundle.guarantee)
             fresh = True
             bundle.drop_idle(self.patience)
             anchor, proposal = state.best, state.proposal
             for step in (1.0, None):
                 if step is None:
-                    step = _model_minimum(bundle, objective.regularization, reward, anchor, proposal - anchor)
+                    step = _model_minimum(bundle, objective.regularization, anchor, proposal - anchor)
                     if step > 0.999:
                         break
                 trial = anchor + step * (proposal - anchor)
                 plane = objective.penalty(trial)
-                news = plane(trial) - bundle.height(trial)
-                bundle.add(plane)
+                news = plane(trial) - float(bundle.center @ trial) - bundle.height(trial)
+                bundle.add(plane, trial)
                 trial_value = objective.value_of(trial, plane, reward)
                 if trial_value < state.value:
                     state.best, state.value = trial, trial_value
-                if step == 1.0 and news <= PRECISION * abs(plane(trial)):
+                if step == 1.0 and news <= max(PRECISION * abs(plane(trial)), 4 * rounding(plane, trial)):
                     yield Iterate(state.best, state.value, None, bundle.guarantee)
-                    return "the planes agree with the objective where they are least, to the precision of the program"
+                    return Stuck(
+                        "the planes agree with the objective where they are least, as precisely as they are known"
+                    )
 
 
-def _model_minimum(bundle: Bundle, regularization: float, reward: Plane, anchor: Array, move: Array) -> float:
+def _model_minimum(bundle: Bundle, regularization: float, anchor: Array, move: Array) -> float:
     """Return the step in [0, 1] along `move` where the regulariser plus the largest plane is least, by bisection."""
     m = bundle.count
     heights = bundle.slopes[:m] @ anchor + bundle.offsets[:m]
     rates = bundle.slopes[:m] @ move
-    linear = regularization * float(anchor @ move) - float(reward.slope @ move)
+    linear = regularization * float(anchor @ move)
     quadratic = regularization * float(move @ move)
     low, high = 0.0, 1.0
     for _ in range(40):

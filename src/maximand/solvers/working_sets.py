@@ -8,7 +8,7 @@ from maximand.numerics import working_sets as kernels
 from maximand.numerics.part_rows import by_feature, by_label
 from maximand.objective import ExamplePlanes, Objective
 from maximand.solvers.base import Result, origin, recycled
-from maximand.support import Array, Guarantee, Ints, Plane
+from maximand.support import EPSILON, Array, Guarantee, Ints, Plane
 
 SHRINK = 0.5  # sweeps leave out examples whose part in the gap is below this share of the average
 SMALL_MODEL = 512  # up to so many weights a step goes through all of them
@@ -39,7 +39,7 @@ class WorkingSets:
 
     saved = (
         "count", "indptr", "parts", "data", "offsets", "alpha", "owner", "idle", "following", "head", "violation",
-        "guarantee", "ordered", "held",
+        "guarantee", "rounding", "ordered", "held",
     )  # fmt: skip
 
     def __init__(self, objective: Objective, patience: int):
@@ -55,7 +55,7 @@ class WorkingSets:
         self.owner, self.idle, self.following = (np.empty(0, dtype=np.int32) for _ in range(3))
         self.head = np.full(n, -1, dtype=np.int32)
         self.violation = np.zeros(n)
-        self.guarantee = Guarantee.EXACT
+        self.guarantee, self.rounding = Guarantee.EXACT, 0.0
         self.nonnegative = objective.features.nonnegative
         self.held = np.zeros(self.nonnegative.stop - self.nonnegative.start)
 
@@ -97,7 +97,8 @@ class WorkingSets:
         """The dual value: a lower bound on the minimum."""
         m = self.count
         linear = float((self.share[self.owner[:m]] * self.alpha[:m]) @ self.offsets[:m])
-        return linear - 0.5 * self.regularization * float(self.ordered @ self.ordered) - self.reward.offset
+        square = 0.5 * self.regularization * float(self.ordered @ self.ordered)
+        return linear - square - self.reward.offset - self.rounding - EPSILON * (abs(linear) + square)
 
     def value(self, penalties: Array) -> float:
         """Return the objective at the current weights, given the penalty of every example there."""
@@ -140,6 +141,7 @@ class WorkingSets:
         self.head[owners] = m + np.arange(more)
         self.count = m + more
         self.guarantee = self.guarantee & planes.guarantee
+        self.rounding = max(self.rounding, planes.rounding)
         if first.any():
             self.aim(self.regularization, self.reward)
 

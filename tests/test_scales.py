@@ -1,0 +1,72 @@
+"""Features of very different sizes: certificates stay true, and a run that cannot go on says so."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from maximand import (
+    BlockFrankWolfe,
+    LabelRanker,
+    MulticlassClassifier,
+    MultilabelClassifier,
+    NSlack,
+    OneSlack,
+    OrdinalClassifier,
+)
+
+
+def table(seed, size):
+    """Return a small table, the same with a column of another size, and label sets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 3))
+    return X, np.c_[X, size * (1 + 1e-3 * rng.random(40))], (X > 0).astype(int)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", [OneSlack(), NSlack(max_iterations=30), BlockFrankWolfe(max_iterations=30)])
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e15])
+@pytest.mark.parametrize("seed", range(3))
+def test_gaps_are_true_whatever_the_size_of_a_column(solver, size, seed):
+    X, wide, Y = table(seed, size)
+    least = MultilabelClassifier(tolerance=1e-6).fit(X, Y).objective_  # reached with no weight on the column
+    model = MultilabelClassifier(solver=solver).fit(wide, Y)
+    assert model.gap_is_certificate_
+    assert model.objective_ - model.gap_ <= least * (1 + 1e-6)
+
+
+def test_a_column_of_years_does_no_harm():
+    X, wide, Y = table(0, 2000.0)
+    model = MultilabelClassifier().fit(wide, Y)
+    assert model.gap_ <= 1e-3 * model.objective_
+    assert model.objective_ <= MultilabelClassifier(tolerance=1e-6).fit(X, Y).objective_ * 1.002
+
+
+@pytest.mark.parametrize("loss", ["euclidean", "hinge"])
+def test_a_run_that_cannot_go_on_warns(loss):
+    X, wide, _ = table(0, 1.7e18)
+    levels = np.digitize(X[:, 0], [-0.5, 0.5])
+    with pytest.warns(ConvergenceWarning, match="features of similar sizes help"):
+        OrdinalClassifier(loss=loss).fit(wide, levels)
+
+
+@pytest.mark.parametrize(
+    ("model", "Y"),
+    [(OrdinalClassifier(), 0), (MulticlassClassifier(loss="crf"), 0), (LabelRanker(), 1)],
+)
+def test_large_features_are_learnt_from(model, Y):
+    X = 1e13 * table(0, 1.0)[0]
+    Y = (X[:, 0] > 0).astype(int) if Y == 0 else np.argsort(-X, axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert model.fit(X, Y).score(X, Y) > -0.05
+    assert model.weights_.any()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", [OneSlack(), NSlack(max_iterations=3), BlockFrankWolfe(max_iterations=3)])
+def test_no_solver_ends_above_zero_weights(solver):
+    X = table(0, 1.0)[0]
+    model = LabelRanker(projection="hinge", solver=solver, regularization=1e-12).fit(X, np.argsort(-X, axis=1))
+    assert model.objective_ <= 1.0 + 1e-12  # that of zero weights
