@@ -1,6 +1,6 @@
 """What the laws run over. A new space, loss, cost, feature map or solver is enrolled here, by one line."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -38,11 +38,13 @@ from maximand.spaces import (
     Legality,
     Matching,
     OracleSpace,
+    Orders,
     Ordinal,
     OutputSpace,
     Parts,
     Product,
     Ranking,
+    Sizes,
     Subset,
 )  # fmt: skip
 
@@ -210,6 +212,15 @@ def sets_of_two(rng):
     return table(rng, "subset, 2 of 4", Subset(3, 4, 2, 2), codes, mixed, [PrecisionAt(2), Hamming()])
 
 
+def sets_with_sizes(rng):
+    """Annotations say how many items there are at least and at most, besides which ones."""
+    case = subset(rng, budget=True)
+    least, most = np.array([2, 1, 2, 0, 1]), np.array([2, 1, 2, 1, 4])
+    labels = case.partial
+    partial = Sizes(labels.codes, labels.offsets, 2, least=least, most=most)
+    return replace(case, name="subset with sizes", partial=partial)
+
+
 def choices(rng):
     codes = rng.integers(0, 3, (4, 2))
     mixed = codes.copy()
@@ -240,6 +251,14 @@ def ranking(rng):
     weights = np.array([5.0, 3.5, 1.0, 0.0])
     costs = [DiscountedGain(gains=weights, discounts=weights), CostMatrix(np.subtract.outer(weights, weights) ** 2)]
     return table(rng, "ranking", Ranking(4, 4, weights), codes, mixed, costs, soft=False)
+
+
+def orders(rng):
+    """Matchings of which an order of some items is known."""
+    groups = np.array([[0, 1, 2, 3], [1, 0, -1, -1], [-1, 1, 0, 0], [-1, 0, -1, 1]])
+    codes = np.array([[0, 1, 2, 3], [1, 0, 2, 3], [3, 2, 0, 1], [1, 0, 2, 3]])
+    case = table(rng, "matching in order", Matching(4, 4), codes, codes, [Hamming()], soft=False)
+    return replace(case, partial=Orders.of(groups))
 
 
 def ordinal(rng):
@@ -304,7 +323,8 @@ def cases(seed=0):
     return [
         choice(rng), choice(rng, sparse=True), chain(rng), chain(rng, sparse=True), chain(rng, legal=True),
         user_oracle(rng), graph(rng), graph(rng, tied=True), label_sets(rng), subset(rng), subset(rng, budget=True),
-        sets_of_two(rng), choices(rng), matching(rng), ranking(rng), ordinal(rng), products(rng),
+        sets_of_two(rng), choices(rng), matching(rng), ranking(rng), ordinal(rng), products(rng), sets_with_sizes(rng),
+        orders(rng),
     ]  # fmt: skip
 
 
@@ -326,6 +346,12 @@ ALL_LOSSES = list(LOSSES.values())
 PAIRS = [(case, loss) for case in CASES for loss in ALL_LOSSES if case.answers(loss)]
 PAIR_NAMES = [f"{loss.name}-{case.name}" for case, loss in PAIRS]
 # Solvers take long, and see no difference between spaces that differ in little else than their sizes.
-ALIKE = ("subset, 2 of 4", "independent choices", "chain, illegal transitions")
+ALIKE = (
+    "subset, 2 of 4",
+    "subset with sizes",
+    "matching in order",
+    "independent choices",
+    "chain, illegal transitions",
+)
 SOLVED = [(case, loss) for case, loss in PAIRS if case.name not in ALIKE]
 SOLVED_NAMES = [f"{loss.name}-{case.name}" for case, loss in SOLVED]

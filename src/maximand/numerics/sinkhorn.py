@@ -145,7 +145,7 @@ def _store(plan, factors, shares, means):  # type: ignore[no-untyped-def]
 def sweep_blocks(scores: Array, starts: Array, tolerance: float, values: Array, means: Array, converged: Bools) -> None:
     """Write what transport_entropic.project_entropic writes where converged[i], and else at most better starts."""
     n, k = scores.shape[:2]
-    width, most = min(n, LANES), most_sweeps(k)
+    width, most = max(min(n, LANES), 1), most_sweeps(k)
     plan, bits = np.zeros((k, k, width)), np.empty(k * width, dtype=np.int64)
     tops, totals, shares = np.zeros((k, width)), np.ones((k, width)), np.ones((k, width))
     factors, changes, sums = np.ones((k, width)), np.ones((k, width)), np.ones((k, width))

@@ -6,7 +6,7 @@ from maximand.spaces.choice import Choice
 from maximand.spaces.choices import Choices
 from maximand.spaces.graph import Graph
 from maximand.spaces.labelled import LabelledSpace
-from maximand.spaces.labels import Labels
+from maximand.spaces.labels import Labels, Orders, Sizes
 from maximand.spaces.matching import Matching
 from maximand.spaces.mixtures import ActiveSet, AwaySteps, Mixture
 from maximand.spaces.oracle import OracleSpace, Parts
@@ -30,11 +30,13 @@ __all__ = [
     "Matching",
     "Mixture",
     "OracleSpace",
+    "Orders",
     "Ordinal",
     "OutputSpace",
     "Parts",
     "Product",
     "Ranking",
+    "Sizes",
     "Subset",
     "TableSpace",
 ]

@@ -1,9 +1,14 @@
-"""Annotations that give each slot (an example, a token, a node) one label, several candidates or nothing."""
+"""Annotations that give each slot (an example, a token, a node) one label, several candidates or nothing.
+
+`Sizes` and `Orders` add what no slot says by itself.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
@@ -58,11 +63,106 @@ class Labels:
         nodes[known, self.codes[known]] = 1.0
         return nodes
 
-    def take(self, examples: Ints | slice) -> Labels:
+    def take(self, examples: Ints | slice) -> Self:
         """Return the labels of some examples."""
         slots, offsets = take_slots(self.offsets, examples)
         weights = None if self.weights is None else self.weights[slots]
-        return Labels(self.codes[slots], offsets, self.n_labels, self.candidates, weights)
+        return replace(self, codes=self.codes[slots], offsets=offsets, weights=weights)
+
+    def contradictions(self) -> tuple[Ints, Labels]:
+        """Split Y° of each example by the first slot that contradicts the annotation; all have equally many slots.
+
+        Returns the example of each piece and its annotation: the slots before agree, the slot itself does not, those
+        after it may have any label.
+        """
+        n_slots = int(self.offsets[1] - self.offsets[0]) if self.offsets.size > 1 else 1
+        allowed = self.allowed_nodes
+        first_off = np.flatnonzero(~allowed.all(axis=1))
+        examples, slot = first_off // n_slots, first_off % n_slots
+        codes = self.codes.reshape(-1, n_slots)[examples].astype(np.int64)
+        codes[np.arange(n_slots) > slot[:, None]] = UNKNOWN
+        known = self.candidates.reshape(-1, self.n_labels)
+        codes[np.arange(examples.size), slot] = -2 - len(known) - np.arange(examples.size)
+        candidates = np.concatenate([known, ~allowed[first_off]])
+        offsets = np.arange(examples.size + 1) * n_slots
+        return examples, Labels(codes.ravel(), offsets, self.n_labels, candidates)
+
+
+@dataclass(frozen=True)
+class Sizes(Labels):
+    """Which items are in sets, of which example i has at least least[i] and at most most[i]."""
+
+    least: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    most: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def take(self, examples: Ints | slice) -> Self:
+        """Return the labels of some examples."""
+        return replace(super().take(examples), least=self.least[examples], most=self.most[examples])
+
+    def contradictions(self) -> tuple[Ints, Labels]:
+        """Split Y° into sets with an item too many or too few, and those that have the wrong size alone."""
+        by_slot, turned = super().contradictions()
+        n = self.least.size
+        everyone = np.arange(n)
+        examples = np.concatenate([by_slot, everyone, everyone])
+        n_items = self.codes.size // max(n, 1)
+        least = np.concatenate([np.zeros(by_slot.size + n, dtype=np.int64), self.most + 1])
+        most = np.concatenate([np.full(by_slot.size, n_items), self.least - 1, np.full(n, n_items)])
+        codes = np.concatenate([turned.codes, self.codes, self.codes])
+        return examples, Sizes(
+            codes, np.arange(examples.size + 1) * n_items, 2, turned.candidates, least=least, most=most
+        )
+
+
+@dataclass(frozen=True)
+class Orders(Labels):
+    """Positions of items, and groups (example, item) that follow each other; -1 for items that may be anywhere.
+
+    An item comes after all items of groups with smaller numbers. The codes hold the positions that this allows.
+    """
+
+    groups: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
+
+    @classmethod
+    def of(cls, groups: Ints) -> Orders:
+        """Return the annotation that the groups make."""
+        n, k = groups.shape
+        listed, rows = groups >= 0, np.arange(n)[:, None]
+        counts = np.zeros((n, k + 1), dtype=np.int64)
+        np.add.at(counts, (rows, np.where(listed, groups, k)), 1)  # the last column counts those in no group
+        so_far = np.cumsum(counts[:, :k], axis=1)
+        last = k - 1 - (so_far[:, -1:] - so_far[rows, groups])
+        first = so_far[rows, groups] - counts[rows, groups]
+        codes = np.where(listed & (first == last), first, UNKNOWN)
+        some = listed & (first < last) & (last - first < k - 1)
+        ranges, which = np.unique(first[some] * k + last[some], return_inverse=True)
+        codes[some] = -2 - which
+        places = np.arange(k)
+        candidates = (places >= ranges[:, None] // k) & (places <= ranges[:, None] % k)
+        return cls(codes.ravel(), np.arange(n + 1) * k, k, candidates, groups=groups)
+
+    def take(self, examples: Ints | slice) -> Self:
+        """Return the labels of some examples."""
+        return replace(super().take(examples), groups=self.groups[examples])
+
+    @cached_property
+    def loose(self) -> Ints:
+        """The examples whose order says more than which positions each item may have."""
+        return np.flatnonzero(((self.groups < 0).sum(axis=1) > 1) & (self.groups.max(axis=1, initial=-1) > 0))
+
+    def contradictions(self) -> tuple[Ints, Labels]:
+        """Split Y° by two items of neighbouring groups that are in each other's place; the pieces overlap."""
+        examples, turned = [], []
+        for i, groups in enumerate(self.groups):
+            present = np.unique(groups[groups >= 0])
+            for before, after in pairwise(present):
+                for a in np.flatnonzero(groups == before):
+                    for b in np.flatnonzero(groups == after):
+                        row = np.full(groups.size, -1)
+                        row[a], row[b] = 1, 0
+                        examples.append(i)
+                        turned.append(row)
+        return np.array(examples, dtype=np.int64), Orders.of(np.array(turned).reshape(-1, self.groups.shape[1]))
 
 
 def take_slots(offsets: Ints, examples: Ints | slice) -> tuple[Ints | slice, Ints]:

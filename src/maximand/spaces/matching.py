@@ -7,13 +7,15 @@ from itertools import permutations
 
 import numpy as np
 
-from maximand.numerics import assignment, transport_entropic, transport_euclidean
-from maximand.spaces.labels import Labels
+from maximand.numerics import assignment, precedence, transport_entropic, transport_euclidean
+from maximand.spaces.base import OutputSpace
+from maximand.spaces.labels import Labels, Orders
 from maximand.spaces.table import TableSpace
 from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support
 
 TOLERANCE = 1e-10  # of the column sums of a projection; its rows sum to one
 MAX_ITERATIONS = 200
+MAX_NODES = 10_000  # assignments to search for the best permutation in a given order
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,17 @@ class Matching(TableSpace):
         assignment.best_assignments(self.matrices(theta), values, self.matrices(mean))
         return Support(values, mean)
 
+    def argmax_given(self, theta: Array, annotation: Labels) -> Support:
+        """Linear assignment of what is allowed; a search among these where an order says more than positions do."""
+        allowed = np.where(self.allowed(annotation), theta, -np.inf)
+        if not isinstance(annotation, Orders) or not annotation.loose.size:
+            return self.argmax(allowed)
+        values, bounds, mean = np.empty(self.n_examples), np.empty(self.n_examples), np.empty(self.n_parts)
+        scores, means = self.matrices(allowed), self.matrices(mean)
+        precedence.best_in_order(scores, annotation.groups, MAX_NODES, values, means, bounds)
+        guarantee = Guarantee.EXACT if (bounds <= values).all() else Guarantee.UNDER
+        return Support(values, mean, guarantee, bounds)
+
     def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
         """Solve each row in closed form, given potentials of the columns, and Newton's method finds these.
 
@@ -86,7 +99,12 @@ class Matching(TableSpace):
         return Support(values, mean, guarantee, values, converged, potentials)
 
     def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
-        """Forbid all parts that no matching which agrees with the annotation uses."""
+        """Forbid all parts that no matching which agrees with the annotation uses.
+
+        Where an order says more than positions do, mix matchings that are in order.
+        """
+        if isinstance(annotation, Orders) and annotation.loose.size:
+            return self._project_orders(theta, annotation, geometry)
         allowed = self.allowed(annotation).reshape(self.n_examples, self.n_items, self.n_items)
         possible = np.empty(self.n_examples, dtype=bool)
         assignment.total_support(allowed, possible)
@@ -94,6 +112,19 @@ class Matching(TableSpace):
         if possible.all():
             return found
         return replace(found, value=np.where(possible, found.value, -np.inf), mean=self.scale(found.mean, possible))
+
+    def _project_orders(self, theta: Array, annotation: Orders, geometry: Geometry) -> Support:
+        """Project examples with and without such orders apart."""
+        loose = annotation.loose
+        tight = np.setdiff1d(np.arange(self.n_examples), loose)
+        value, mean, guarantee = np.empty(self.n_examples), np.empty(self.n_parts), Guarantee.EXACT
+        for examples, project in ((loose, OutputSpace.project_given), (tight, Matching.project_given)):
+            found = project(
+                self.take(examples), self.rows(theta)[examples].ravel(), annotation.take(examples), geometry
+            )
+            value[examples], self.rows(mean)[examples] = found.value, found.mean.reshape(-1, self.width)
+            guarantee = guarantee & found.guarantee
+        return Support(value, mean, guarantee)
 
     def outputs(self) -> Array:
         """Return every permutation matrix."""

@@ -78,9 +78,9 @@ class Ranking(TableSpace):
 
     def argmax_given(self, theta: Array, annotation: Labels) -> Support:
         """Best order that agrees with the annotation: an assignment of positions, with score times weight."""
-        pairs = np.where(annotation.allowed_nodes, _products(theta, self._weights), -np.inf)
-        found = Matching(self.n_examples, self.n_items).argmax(pairs.ravel())
-        return Support(found.value, found.mean.reshape(-1, self.n_items) @ self._weights)
+        pairs = _products(theta, self._weights).ravel()
+        found = Matching(self.n_examples, self.n_items).argmax_given(pairs, annotation)
+        return replace(found, mean=found.mean.reshape(-1, self.n_items) @ self._weights)
 
     def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
         """Sort, then isotonic regression."""
@@ -143,8 +143,9 @@ class Ranking(TableSpace):
     def _require(self, affine: Bools | bool) -> None:
         if not affine:
             raise ValueError(
-                "This cost is not affine in the weights of positions, the parts of a Ranking; use Squared(), "
-                "or a Matching, in whose parts every cost of positions is affine."
+                "This cost is not affine in the weights of positions, the parts of a Ranking, as Squared() is on full "
+                "rankings; use a loss that needs no cost, such as euclidean, or a Matching (encoding='matrix'), in "
+                "whose parts every cost of positions is affine."
             )
 
 

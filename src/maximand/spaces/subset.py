@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from maximand.numerics import budget, counts
-from maximand.spaces.labels import Labels
+from maximand.spaces.labels import Labels, Sizes
 from maximand.spaces.table import TableSpace
 from maximand.support import Array, Geometry, Ints, Support
 
@@ -68,7 +68,7 @@ class Subset(TableSpace):
 
     def argmax_given(self, theta: Array, annotation: Labels) -> Support:
         """Best set that agrees with the annotation."""
-        return self._given(self.argmax, theta, annotation)
+        return self._given(Subset.argmax, theta, annotation)
 
     def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Soft maximum by a dynamic program over sizes."""
@@ -76,10 +76,12 @@ class Subset(TableSpace):
 
     def marginals_given(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
         """Soft maximum over the sets that agree with the annotation."""
-        return self._given(lambda steered: self.marginals(steered, temperature), theta, annotation)
+        return self._given(Subset.marginals, theta, annotation, temperature)
 
     def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
         """Soft maximum over the sets that contradict the annotation."""
+        if isinstance(annotation, Sizes):
+            return super().marginals_other(theta, annotation, temperature)
         codes = np.asarray(annotation.codes, dtype=np.int64).reshape(self.n_examples, self.n_items)
         return self._subsets(counts.soft_contradictions, theta, codes, self.min_size, self.most, temperature)
 
@@ -90,19 +92,35 @@ class Subset(TableSpace):
 
     def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
         """Project onto the hull of the sets that agree with the annotation."""
-        return self._given(lambda steered: self.project(steered, geometry), theta, annotation)
+        return self._given(Subset.project, theta, annotation, geometry)
 
     def _subsets(self, kernel, theta: Array, *settings) -> Support:  # type: ignore[no-untyped-def]
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         kernel(self.rows(theta), *settings, values, self.rows(mean))
         return Support(values, mean)
 
-    def _given(self, maximum, theta: Array, annotation: Labels) -> Support:  # type: ignore[no-untyped-def]
+    def _given(self, maximum, theta: Array, annotation: Labels, *settings) -> Support:  # type: ignore[no-untyped-def]
         """Force items with infinite scores, which the kernels leave out of the value."""
         allowed = annotation.allowed_nodes
         forced = allowed[:, 1] & ~allowed[:, 0]
-        found = maximum(np.where(forced, np.inf, np.where(allowed[:, 1], theta, -np.inf)))
+        steered = np.where(forced, np.inf, np.where(allowed[:, 1], theta, -np.inf))
+        if isinstance(annotation, Sizes):
+            found = self._by_sizes(maximum, steered, annotation, *settings)
+        else:
+            found = maximum(self, steered, *settings)
         return Support(found.value + self.dot(np.where(forced, theta, 0.0), found.mean), found.mean)
+
+    def _by_sizes(self, maximum, theta: Array, annotation: Sizes, *settings) -> Support:  # type: ignore[no-untyped-def]
+        """Ask for examples of the same sizes together."""
+        value, mean = np.full(self.n_examples, -np.inf), np.zeros(self.n_parts)
+        sizes = np.stack([np.maximum(annotation.least, self.min_size), np.minimum(annotation.most, self.most)])
+        for least, most in np.unique(sizes, axis=1).T.tolist():
+            rows = np.flatnonzero((sizes[0] == least) & (sizes[1] == most))
+            if least <= most:
+                space = Subset(rows.size, self.n_items, least, most)
+                found = maximum(space, self.rows(theta)[rows].ravel(), *settings)
+                value[rows], self.rows(mean)[rows] = found.value, space.rows(found.mean)
+        return Support(value, mean)
 
     def outputs(self) -> Array:
         """Return every set."""

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from maximand.spaces.labelled import LabelledSpace
-from maximand.spaces.labels import UNKNOWN, Labels
+from maximand.spaces.labels import Labels
 from maximand.support import Array, Ints, Support
 
 
@@ -54,7 +54,7 @@ class TableSpace(LabelledSpace):
 
     def argmax_other(self, theta: Array, annotation: Labels) -> Support:
         """Best output that contradicts the annotation: the best of those that do so first at each slot."""
-        examples, turned = contradictions(annotation, self.n_slots)
+        examples, turned = annotation.contradictions()
         found = self.take(examples).argmax_given(self.rows(theta)[examples].ravel(), turned)
         values, mean = np.full(self.n_examples, -np.inf), np.zeros((self.n_examples, self.width))
         order = np.lexsort((-found.value, examples))
@@ -65,7 +65,7 @@ class TableSpace(LabelledSpace):
 
     def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
         """Soft maximum over the outputs that contradict the annotation: the soft sum over where they do so first."""
-        examples, turned = contradictions(annotation, self.n_slots)
+        examples, turned = annotation.contradictions()
         found = self.take(examples).marginals_given(self.rows(theta)[examples].ravel(), turned, temperature)
         top = np.full(self.n_examples, -np.inf)
         np.maximum.at(top, examples, found.value)
@@ -78,21 +78,3 @@ class TableSpace(LabelledSpace):
         values = np.full(self.n_examples, -np.inf)
         values[finite] = top[finite] + temperature * np.log(totals[finite])
         return Support(values, mean.ravel(), found.guarantee)
-
-
-def contradictions(annotation: Labels, n_slots: int) -> tuple[Ints, Labels]:
-    """Split Y° of each example by the first slot that contradicts its annotation.
-
-    Returns the example of each piece and its annotation: the slots before agree, the slot itself does not, those
-    after it may have any label.
-    """
-    allowed = annotation.allowed_nodes
-    first_off = np.flatnonzero(~allowed.all(axis=1))
-    examples, slot = first_off // n_slots, first_off % n_slots
-    codes = annotation.codes.reshape(-1, n_slots)[examples].astype(np.int64)
-    codes[np.arange(n_slots) > slot[:, None]] = UNKNOWN
-    known = annotation.candidates.reshape(-1, annotation.n_labels)
-    codes[np.arange(examples.size), slot] = -2 - len(known) - np.arange(examples.size)
-    candidates = np.concatenate([known, ~allowed[first_off]])
-    offsets = np.arange(examples.size + 1) * n_slots
-    return examples, Labels(codes.ravel(), offsets, annotation.n_labels, candidates)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 from maximand.costs import Cost, Hamming
 from maximand.features import GraphFeatures, PerLabel, Rows
 from maximand.inference import FactorGraphs, Inference, Structure, Structures
-from maximand.spaces import Graph, Labels, OutputSpace, Subset
+from maximand.spaces import Graph, Labels, OutputSpace, Sizes, Subset
 from maximand.support import Array, Ints
 from maximand.tasks.base import Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, given_classes, ordered
@@ -112,7 +112,7 @@ class MultilabelTask(Task):
         inputs = bound.inputs(X)
         if not isinstance(self.shape, Pairwise):
             bound.sizes = self.shape.sizes(bound.codes(Y))
-        annotation = bound.annotation(X, Y, inputs)
+        annotation = bound.within_sizes(bound.annotation(X, Y, inputs))
         if checked_pairs(self.pairs, "all", "seen") == "seen" and issparse(X):
             node = PerLabel.seen(X, annotation.allowed_nodes[:, 1].reshape(-1, k), self.bias)
             bound.features = _pairwise(node) if isinstance(self.shape, Pairwise) else node
@@ -126,10 +126,11 @@ def _pairwise(node: PerLabel) -> GraphFeatures:
     return GraphFeatures(node, PRESENT_PAIR, Structure.complete(k).n_tables, columns=columns)
 
 
-def read(Y: Any) -> np.ndarray | list[Any]:
+def read(Y: Any, indicators: bool | None = None) -> np.ndarray | list[Any]:
     """Return indicators as a matrix, and collections of labels as a list with one for each row.
 
-    Lists of equal length in which there is nothing but 1, 0, -1, NaN and None are indicators.
+    Lists of equal length in which there is nothing but 1, 0, -1, NaN and None are indicators, unless it is known that
+    there are none.
     """
     if issparse(Y):
         return csr_array(Y).toarray()
@@ -144,7 +145,7 @@ def read(Y: Any) -> np.ndarray | list[Any]:
         )
     rows = list(Y)
     lengths = {len(row) if isinstance(row, (list, tuple, np.ndarray)) and _indicators(row) else 0 for row in rows}
-    if len(lengths) == 1 and 0 not in lengths:
+    if indicators is not False and len(lengths) == 1 and 0 not in lengths:
         return np.asarray(rows)
     for i, row in enumerate(rows):
         _check_collection(row, i)
@@ -236,13 +237,22 @@ class BoundMultilabel(BoundTable):
         n, k, codes = inputs.offsets.size - 1, self.names.count, self.codes(Y)
         if len(codes) != n:
             raise ValueError(f"X has {n} rows but y has {len(codes)}; each row needs its labels.")
-        crowded = (codes == 1).sum(axis=1) > self.sizes[1]
-        codes = np.where(crowded[:, None] & (codes == 1), -1, codes)  # any of these labels, as many as there may be
         return Labels(codes.ravel(), np.arange(n + 1) * k, 2)
+
+    def within_sizes(self, annotation: Labels) -> Labels:
+        """Return what is left to learn from: of rows with too many labels, any set of as many as there may be."""
+        codes, k, most = annotation.codes.reshape(-1, self.names.count), self.names.count, self.sizes[1]
+        crowded = (codes == 1).sum(axis=1) > most
+        if not crowded.any():
+            return annotation
+        codes = np.where(crowded[:, None] & (codes == 1), -1, codes)
+        return Sizes(
+            codes.ravel(), annotation.offsets, 2, least=np.where(crowded, most, 0), most=np.where(crowded, most, k)
+        )
 
     def codes(self, Y: Any) -> Ints:
         """Return the matrix (row, label): 1, 0, or -1 where not known."""
-        Y = read(Y)
+        Y = read(Y, self.indicators)
         return self._from_matrix(Y) if isinstance(Y, np.ndarray) else self._from_sets(Y)
 
     def _from_matrix(self, matrix: np.ndarray) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +9,10 @@ import numpy as np
 
 from maximand.costs import Cost, Hamming, Squared
 from maximand.features import PerLabel, Rows
-from maximand.spaces import Labels, Matching, OutputSpace, Ranking
+from maximand.spaces import Matching, Orders, OutputSpace, Ranking
 from maximand.support import Array, Bools, Ints
 from maximand.tasks.base import Task
-from maximand.tasks.label_names import Candidates, LabelNames, given_classes, ordered
+from maximand.tasks.label_names import Candidates, LabelNames, given_classes, ordered, unknown
 from maximand.tasks.table import BoundTable
 
 ENCODINGS = ("matrix", "vector")
@@ -22,11 +21,11 @@ UNLISTED = ("anywhere", "below")
 
 @dataclass(frozen=True)
 class RankingTask(Task):
-    """Order all labels for each row. An annotation lists labels, the best first: a sequence, or text such as "b>a>c".
+    """Order all labels for each row. An annotation lists labels, the best first: a sequence, or text such as "b>a=d>c".
 
-    A set within the sequence holds labels that tie: their order is not known. Labels that are not listed may be
-    anywhere, or below the listed ones; None, or an empty list, says nothing. encoding: "matrix" scores every (label,
-    position), "vector" every label.
+    A set within the sequence (= in text) holds labels that tie: their order is not known. Labels that are not listed
+    may be anywhere, or below the listed ones; None, or an empty list, says nothing, and None or NaN within a sequence
+    is skipped. encoding: "matrix" scores every (label, position), "vector" every label.
     """
 
     encoding: str = "matrix"
@@ -35,7 +34,7 @@ class RankingTask(Task):
     cost: Cost | None = None
     classes: Any = None
 
-    def bind(self, X: Any, Y: Any) -> tuple[BoundRanking, Rows, Labels]:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundRanking, Rows, Orders]:
         """Find the labels."""
         if self.encoding not in ENCODINGS:
             raise ValueError(f"encoding is {self.encoding!r}; choose one of {', '.join(map(repr, ENCODINGS))}.")
@@ -54,7 +53,7 @@ class RankingTask(Task):
         names, features = LabelNames(classes), PerLabel(X.shape[1], width, self.bias)
         bound = BoundRanking(names, cost, features, self.encoding, self.unlisted)
         inputs = bound.inputs(X)
-        return bound, inputs, bound.places(rankings, X.shape[0])
+        return bound, inputs, bound.orders(rankings, X.shape[0])
 
 
 Order = list[tuple[Any, ...]]  # labels that tie, the best first
@@ -64,10 +63,7 @@ def read(Y: Any) -> list[Order]:
     """Return every ranking as a list of tuples of labels that tie."""
     if isinstance(Y, str) or not hasattr(Y, "__iter__"):
         raise ValueError(f"y is {Y!r}; give a ranking for each row, such as ['b', 'a', 'c'], the best first.")
-    if isinstance(Y, np.ndarray) and Y.ndim == 2 and Y.dtype != object:
-        rows = [[(label,) for label in row] for row in Y.tolist()]
-    else:
-        rows = [_order(ranking, i) for i, ranking in enumerate(Y)]
+    rows = [_order(ranking, i) for i, ranking in enumerate(Y.tolist() if isinstance(Y, np.ndarray) else Y)]
     for i, row in enumerate(rows):
         listed = [label for tied in row for label in tied]
         if len(set(listed)) < len(listed):
@@ -77,17 +73,30 @@ def read(Y: Any) -> list[Order]:
 
 
 def _order(ranking: Any, i: int) -> Order:
-    if ranking is None:
+    if unknown(ranking):
         return []
     if isinstance(ranking, str):
-        ranking = [label.strip() for label in ranking.split(">")]
-    if isinstance(ranking, (dict, *Candidates)) or not hasattr(ranking, "__iter__"):
+        return _from_text(ranking, i)
+    if isinstance(ranking, (dict, bytes, *Candidates)) or not hasattr(ranking, "__iter__"):
         raise ValueError(f"y[{i}] is {ranking!r}; list the labels in order, such as ['b', 'a', 'c'], the best first.")
     plain = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
     try:
-        return [tuple(label) if isinstance(label, Candidates) else (_checked(label),) for label in plain]
+        return [
+            tuple(label) if isinstance(label, Candidates) else (_checked(label),)
+            for label in plain
+            if not unknown(label)
+        ]
     except TypeError:
         raise ValueError(f"y[{i}] is {ranking!r}; labels are strings, numbers or tuples.") from None
+
+
+def _from_text(ranking: str, i: int) -> Order:
+    order = [tuple(label.strip() for label in tied.split("=")) for tied in ranking.split(">")]
+    if not all(label for tied in order for label in tied):
+        raise ValueError(
+            f"y[{i}] is {ranking!r}, in which a label is empty; write 'b>a=d>c', or None where nothing is known."
+        )
+    return order
 
 
 def _checked(label: Any) -> Any:
@@ -114,44 +123,28 @@ class BoundRanking(BoundTable):
         kind = Matching if self.encoding == "matrix" else Ranking
         return kind(inputs.offsets.size - 1, self.names.count)
 
-    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
-        """Return the positions of labels, or the sets of those that they may have."""
-        return self.places(read(Y), inputs.offsets.size - 1)
+    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Orders:
+        """Return which labels come before which."""
+        return self.orders(read(Y), inputs.offsets.size - 1)
 
-    def places(self, rankings: list[Order], n: int) -> Labels:
+    def orders(self, rankings: list[Order], n: int) -> Orders:
         """Return the same for rankings that were read."""
-        k = self.names.count
         if len(rankings) != n:
             raise ValueError(
                 f"X has {n} rows but y has {len(rankings)} rankings; each row needs one (None if unknown)."
             )
-        codes = np.full((n, k), -1, dtype=np.int64)
-        rows: dict[bytes, int] = {}
-        for i, ranking in enumerate(rankings):
-            for label, first, last in self._places(ranking, i):
-                if first == last:
-                    codes[i, label] = first
-                elif last - first < k - 1:
-                    between = (np.arange(k) >= first) & (np.arange(k) <= last)
-                    codes[i, label] = -2 - rows.setdefault(between.tobytes(), len(rows))
-        candidates = np.array([np.frombuffer(row, dtype=bool) for row in rows], dtype=bool).reshape(-1, k)
-        return Labels(codes.ravel(), np.arange(n + 1) * k, k, candidates)
+        return Orders.of(self._groups(rankings))
 
-    def _places(self, ranking: Order, i: int) -> Iterable[tuple[int, int, int]]:
-        """Yield each label with the first and the last position that it may have."""
-        n_listed = sum(map(len, ranking))
-        free = self.names.count - n_listed
-        room = free if self.unlisted == "anywhere" else 0
-        first = 0
-        for tied in ranking:
-            for label in tied:
-                yield self.names.code(label, f"y[{i}]"), first, first + len(tied) - 1 + room
-            first += len(tied)
-        if self.unlisted == "below" and n_listed and free:
-            listed = {self.names.code(label, f"y[{i}]") for tied in ranking for label in tied}
-            for code in range(self.names.count):
-                if code not in listed:
-                    yield code, n_listed, self.names.count - 1
+    def _groups(self, rankings: list[Order]) -> Ints:
+        """Return the place of each label among those that tie, (row, label); -1 where it may be anywhere."""
+        groups = np.full((len(rankings), self.names.count), -1)
+        for i, ranking in enumerate(rankings):
+            for place, tied in enumerate(ranking):
+                for label in tied:
+                    groups[i, self.names.code(label, f"y[{i}]")] = place
+            if self.unlisted == "below" and ranking:
+                groups[i, groups[i] < 0] = len(ranking)
+        return groups
 
     def positions(self, space: OutputSpace, psi: Array) -> Ints:
         """Return the position of every label, (row, label)."""
@@ -172,12 +165,9 @@ class BoundRanking(BoundTable):
         A pair is known when both labels are listed and do not tie, or when one is listed and the other below all.
         """
         taus, known = np.zeros(len(positions)), np.zeros(len(positions), dtype=bool)
-        for i, (ranking, own) in enumerate(zip(read(Y), positions, strict=True)):
-            place = np.full(self.names.count, -1 if self.unlisted == "anywhere" or not ranking else len(ranking))
-            for rank, tied in enumerate(ranking):
-                place[[self.names.code(label, f"y[{i}]") for label in tied]] = rank
-            listed = place >= 0
-            agree = np.sign(np.subtract.outer(place[listed], place[listed]))
+        for i, (groups, own) in enumerate(zip(self._groups(read(Y)), positions, strict=True)):
+            listed = groups >= 0
+            agree = np.sign(np.subtract.outer(groups[listed], groups[listed]))
             agree = agree * np.sign(np.subtract.outer(own[listed], own[listed]))
             known[i] = agree.any()
             taus[i] = agree.sum() / max(np.abs(agree).sum(), 1)
