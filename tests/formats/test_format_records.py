@@ -34,6 +34,11 @@ def test_indices_begin_at_one_unless_a_zero_occurs():
     assert formats.read_svmlight(io.StringIO("1 1:5\n"), n_features=3).X.shape == (1, 3)
 
 
+def test_rankings_may_be_quoted():
+    plain = formats.read_rankings(io.StringIO("A1,ranking\n1,b>a\n2,a\n"))
+    assert formats.read_rankings(io.StringIO('"A1","ranking"\n1,"b>a"\n2, "a" \n')) == plain
+
+
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
 def test_numbers_are_written_exactly(values):
     data = formats.LabelledRows(np.diag(values), np.array(values))

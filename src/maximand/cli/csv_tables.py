@@ -7,7 +7,7 @@ from array import array
 import numpy as np
 
 from maximand.formats.errors import show
-from maximand.formats.fields import is_real, reals
+from maximand.formats.fields import is_real, reals, unquoted
 from maximand.formats.sources import Source, open_lines
 from maximand.support import Array
 
@@ -54,4 +54,4 @@ def read_features(source: Source, header: bool, n_features: int) -> tuple[tuple[
 
 
 def _fields(row: str) -> list[str]:
-    return [text.strip() for text in row.split(",")] if "," in row else row.split()
+    return list(map(unquoted, row.split(",") if "," in row else row.split()))

@@ -18,6 +18,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     The target stays as it was when writing fails, and keeps its permissions.
     """
     target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {target.parent}; make it first.")
     part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     try:
         with part.open("xb") as file:

@@ -60,3 +60,9 @@ def one_line(text: str, what: str, forbidden: str = "") -> str:
 def trimmed(text: str, what: str, forbidden: str = "") -> str:
     """Return text as `one_line` does, unless readers would take white space off its ends."""
     return one_line(text, what, forbidden if text == text.strip() else text[0] + text[-1])
+
+
+def unquoted(text: str) -> str:
+    """Return a field without white space around it and without quotation marks around that."""
+    text = text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from maximand.formats.errors import show
-from maximand.formats.fields import reals, shortest, trimmed
+from maximand.formats.fields import reals, shortest, trimmed, unquoted
 from maximand.formats.records import Record
 from maximand.formats.sources import MAX_BYTES, Source, Target, open_lines, open_writer
 from maximand.support import Array
@@ -36,7 +36,7 @@ def read_rankings(
     known = None if labels is None else set(labels)
     with open_lines(source, max_bytes=max_bytes) as lines:
         rows = lines.rows()
-        *names, last = [name.strip() for name in next(rows, "").split(",")]
+        *names, last = map(unquoted, next(rows, "").split(","))
         if last.lower() != "ranking":
             raise lines.error(f"the last column is {show(last)}; a header `A1,...,Ad,ranking` must come first.")
         values, rankings = array("d"), []
@@ -45,7 +45,7 @@ def read_rankings(
             if len(texts) != len(names):
                 raise lines.error(f"{len(texts)} features but the header names {len(names)}.")
             values.extend(reals(lines, texts))
-            ranking = tuple(label.strip() for label in order.split(">"))
+            ranking = tuple(label.strip() for label in unquoted(order).split(">"))
             if "" in ranking or len(set(ranking)) < len(ranking):
                 raise lines.error(f"the ranking {show(order)} has an empty label or one twice.")
             if known is not None and not known.issuperset(ranking):
