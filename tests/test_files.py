@@ -199,7 +199,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_atomically(path, "not bytes")
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
-    with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere; make it first"):
         write_atomically(tmp_path / "nowhere" / "file", b"new")
 
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -89,6 +89,37 @@ def test_candidate_sets_and_unknown_labels(digits):
         assert model.score(X[900:], y[900:]) > 0.85
         assert not model.gap_is_certificate_
     assert MulticlassClassifier().fit(X[:900], list(y[:900])).gap_is_certificate_
+
+
+def test_scores_of_candidates_and_unknown_labels(digits):
+    X, y = digits[0][:300], digits[1][:300]
+    model = MulticlassClassifier().fit(X, y)
+    right = model.predict(X) == y
+    unknown = np.where(np.arange(300) < 100, np.nan, y)
+    for form in (unknown, unknown.astype(object), [None if np.isnan(label) else int(label) for label in unknown]):
+        assert model.score(X, form) == right[100:].mean()
+        np.testing.assert_array_equal(
+            MulticlassClassifier().fit(X, form).weights_, MulticlassClassifier().fit(X, unknown).weights_
+        )
+    assert model.score(X, [{int(guess), -1} for guess in model.predict(X)]) == 1.0
+    with pytest.raises(ValueError, match="no label that is known"):
+        model.score(X[:2], [None, None])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(X[:3], [None, 1])
+
+
+def test_it_says_that_it_is_not_fitted(digits):
+    X, y = digits
+    model = MulticlassClassifier(loss="crf")
+    for question in (
+        lambda: model.score(X, y),
+        lambda: model.costs(X, y),
+        lambda: model.predict_proba(X),
+        lambda: model.coef_,
+        lambda: model.intercept_,
+    ):
+        with pytest.raises(NotFittedError, match="This MulticlassClassifier instance is not fitted yet"):
+            question()
 
 
 def test_fully_ambiguous_training_data_are_learnt_as_full_ones(digits):
@@ -178,6 +209,9 @@ BAD = [
         [0, 1, 1],
         r"There is no loss 'hing'; choose one of perceptron, hinge",
     ),
+    ({"loss": ["hinge"]}, np.ones((3, 2)), [0, 1, 1], r"There is no loss \['hinge'\]; choose one of perceptron"),
+    ({"solver": np.ones(2)}, np.ones((3, 2)), [0, 1, 1], r"solver is array.*; give 'auto' or a Solver"),
+    ({"n_threads": True}, np.ones((3, 2)), [0, 1, 1], r"n_threads is True; give a whole number"),
     ({"pairs": "sen"}, np.ones((3, 2)), [0, 1, 1], r"pairs is 'sen'; choose one of 'all', 'seen'"),
     ({"solver": "sgd"}, np.ones((3, 2)), [0, 1, 1], r"solver is 'sgd'; give 'auto' or a Solver"),
     ({"regularization": 0.0}, np.ones((3, 2)), [0, 1, 1], r"regularization is 0.0; it must be positive"),

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, average_precision_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -34,6 +35,7 @@ from maximand import (
     MultilabelClassifier,
     NSlack,
     Pairwise,
+    PrecisionAt,
     RhoApproximate,
     Tree,
     ZeroOne,
@@ -497,6 +499,7 @@ BAD = [
     ({}, S0[:3], r"X has 4 rows but y has 3; each row needs its labels"),
     ({"classes": ["a"]}, Y0, r"y has 2 columns but there are 1 labels; each label needs a column"),
     ({"classes": ["a", "c"]}, S0, r"y\[1\] has the unknown label 'b'; the labels are 'a', 'c'"),
+    ({"cost": PrecisionAt(2), "loss": "euclidean"}, Y0, r"PrecisionAt\(2\) compares sets of that size with others"),
     ({"structure": "pair"}, Y0, r"There is no structure 'pair'; choose one of independent, budget, pairwise, or give"),
     ({"structure": Pairwise}, Y0, r"There is no structure <class .*Pairwise'>; .* or Pairwise\(\)"),
     ({"structure": Pairwise("greedy")}, Y0, r"search is 'greedy'; give None or an inference such as GraphCut\(\)"),
@@ -544,6 +547,20 @@ def test_bad_tables_get_one_sentence():
         model.score(X0, [{}] * 4)
     with pytest.raises(ValueError, match=r"expected \(4,\)"):
         model.score(X0, S0, sample_weight=[1.0])
+
+
+def test_it_says_that_it_is_not_fitted():
+    model = MultilabelClassifier(loss="crf")
+    for question in (
+        lambda: model.score(X0, Y0),
+        lambda: model.costs(X0, Y0),
+        lambda: model.predict_proba(X0),
+        lambda: model.coef_,
+        lambda: model.intercept_,
+        lambda: model.pair_weights_,
+    ):
+        with pytest.raises(NotFittedError, match="This MultilabelClassifier instance is not fitted yet"):
+            question()
 
 
 def test_an_upper_bound_cannot_be_combined(one_of_many):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -126,6 +127,60 @@ def test_sklearn_and_files(table, tmp_path):
     chosen = RegularizationCV(OrdinalClassifier(classes=SIZES), cv=3, scoring="accuracy").fit(X, y)
     assert chosen.score(X_test, y_test) == pytest.approx(np.mean(chosen.predict(X_test) == y_test))
     assert chosen.predict_proba(X_test).shape == (100, 4)
+
+
+def test_unknown_levels_do_not_count(table):
+    X, y, X_test, y_test = table
+    model = OrdinalClassifier(classes=SIZES).fit(X, y)
+    half = np.where(np.arange(100) % 2, y_test, None)
+    assert model.score(X_test, half) == pytest.approx(model.score(X_test[1::2], y_test[1::2]))
+    weight = np.arange(100.0)
+    expected = -np.average(model.costs(X_test, y_test)[1::2], weights=weight[1::2])
+    assert model.score(X_test, half, weight) == pytest.approx(expected)
+    assert model.score(X_test, y_test, 2.0) == pytest.approx(model.score(X_test, y_test))
+    with pytest.raises(ValueError, match="y holds no level that is known; there is nothing to compare"):
+        model.score(X_test, [None] * 100)
+    with pytest.raises(ValueError, match="All examples with something known weigh 0; at least one of them must count"):
+        model.score(X_test, half, np.arange(100) % 2 == 0)
+    with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1.0"):
+        model.score(X_test, y_test, np.where(np.arange(100) == 3, -1.0, 1.0))
+
+
+def test_nan_is_unknown(table):
+    X, y, X_test, _ = table
+    hidden = np.where(np.arange(100) % 3, y, None)
+    expected = OrdinalClassifier(classes=SIZES).fit(X, hidden)
+    for form in (hidden.tolist(), np.array([np.nan if size is None else size for size in hidden], dtype=object)):
+        model = OrdinalClassifier(classes=SIZES).fit(X, form)
+        np.testing.assert_array_equal(model.weights_, expected.weights_)
+        assert model.score(X, form) == expected.score(X, hidden)
+    numbers = [np.nan if size is None else SIZES.index(size) for size in hidden]
+    for form in (numbers, np.array(numbers), np.array(numbers, dtype=np.float32), np.array(numbers, dtype=object)):
+        model = OrdinalClassifier().fit(X, form)
+        np.testing.assert_array_equal(model.weights_, expected.weights_)
+        assert model.predict(X_test).tolist() == levels(expected.predict(X_test))
+
+
+@pytest.mark.parametrize("loss", ["euclidean", "entropic", "crf"])
+def test_no_chance_is_minus_zero(table, loss):
+    X, y, X_test, _ = table
+    chances = OrdinalClassifier(loss=loss, classes=SIZES).fit(X, y).predict_proba(X_test)
+    assert not np.signbit(chances[chances == 0]).any()
+
+
+def test_it_says_that_it_is_not_fitted(table):
+    X, y, _, _ = table
+    model = OrdinalClassifier()
+    for question in (
+        lambda: model.score(X, y),
+        lambda: model.costs(X, y),
+        lambda: model.decision_function(X),
+        lambda: model.predict_proba(X),
+        lambda: model.coef_,
+        lambda: model.intercept_,
+    ):
+        with pytest.raises(NotFittedError, match="This OrdinalClassifier instance is not fitted yet"):
+            question()
 
 
 BAD = [

@@ -47,10 +47,26 @@ class Calibrated:
     layer: Layer = field(default_factory=lambda: Soft(temperature=1.0))
     among: ConvexSet = field(default_factory=Hull)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.cost, Cost):
+            raise ValueError(f"The cost of Calibrated is {self.cost!r}; give a Cost such as Hamming().")
+        if isinstance(self.layer, type) or not callable(self.layer):
+            raise ValueError(f"The layer of Calibrated is {self.layer!r}; give one such as Euclidean().")
+
     def __call__(self, space: OutputSpace, theta: Array) -> Array:
         """E[cost] = v @ psi(y) + c, so the least is the argmax of -v."""
         return space.rounded(self.among.argmax(space, self.merits(space, theta)).mean)
 
     def merits(self, space: OutputSpace, theta: Array) -> Array:
         """Return -v, the scores by which outputs are chosen."""
-        return -self.cost.linear(space, self.layer(space, theta).mean)[0]
+        return -self.cost.linear(space, self._mean(space, theta))[0]
+
+    def _mean(self, space: OutputSpace, theta: Array) -> Array:
+        try:
+            return self.layer(space, theta).mean
+        except NotImplementedError as error:
+            name = f"Soft(temperature={self.layer.temperature:g})" if isinstance(self.layer, Soft) else repr(self.layer)
+            raise ValueError(
+                f"The layer {name} of Calibrated needs marginals, and there are none of this {type(space).__name__}; "
+                "give layer=Euclidean()."
+            ) from error

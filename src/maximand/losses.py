@@ -73,7 +73,7 @@ def named(loss: str | Loss | Projection) -> Loss:
         return loss
     if isinstance(loss, Projection):
         return next((known for known in LOSSES.values() if known.penalty == loss), None) or generated(loss)
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise ValueError(
             f"There is no loss {loss!r}; choose one of {', '.join(LOSSES)}, or give a Loss, or a projection such as "
             "Euclidean()."

@@ -75,9 +75,7 @@ class Objective:
         batch = replace(batch, weight=weight / weight.sum())
         partial = np.flatnonzero(~batch.annotation.full)
         if isinstance(loss.penalty, Rescaled) and partial.size:
-            raise ValueError(
-                f"{loss.name} needs full annotations and example {partial[0]} is partial; use loss='hinge'."
-            )
+            raise ValueError(f"{loss.name} needs full annotations and example {partial[0]} is partial; use hinge.")
         lanes = Lanes(batch, features.n_weights)
         objective = cls(batch, features, loss, regularization, engine or Threads(), lanes)
         if loss.reward is not None and loss.convex(objective.full):

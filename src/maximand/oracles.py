@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from maximand.costs import Cost
-from maximand.sets import ConvexSet, Hull
+from maximand.sets import ConvexSet, Hull, check_set
 from maximand.spaces import OutputSpace
 from maximand.support import Array, Geometry, Guarantee, Support
 
@@ -145,6 +145,9 @@ class Projection:
 
     geometry: ClassVar[Geometry]
     smooth = True
+
+    def __post_init__(self) -> None:
+        check_set(self.onto, type(self).__name__)
 
     @property
     def bounded(self) -> bool:

@@ -149,7 +149,17 @@ class Sized(ConvexSet):
         return self._sets(space).argmax(theta)
 
     def _sets(self, space: OutputSpace) -> Subset:
-        return Subset(space.n_examples, space.n_parts // max(space.n_examples, 1), self.least, self.most)
+        k = space.n_parts // max(space.n_examples, 1)
+        return Subset(space.n_examples, k, max(self.least, 0), k if self.most is None else min(self.most, k))
+
+
+def check_set(onto: object, projection: str) -> None:
+    """Refuse to project onto something that is no set, such as a way to project."""
+    if isinstance(onto, (ActiveSet, AwaySteps)):
+        way = type(onto).__name__
+        raise ValueError(f"{way}() is a way to project and no set; write {projection}(Hull({way}())).")
+    if not isinstance(onto, ConvexSet):
+        raise ValueError(f"{projection} projects onto {onto!r}, which is no set; give one such as Hull() or Cube().")
 
 
 def _separate(space: OutputSpace, theta: Array, mean: Array, geometry: Geometry) -> Support:

@@ -5,8 +5,11 @@ import pytest
 from cases import CASES
 from test_spaces import agrees, part_places
 
+from maximand.costs import DifferentParts, DiscountedGain, Hamming, MissedTop, PrecisionAt
 from maximand.decoding import Calibrated, MaxScore
+from maximand.inference import Structure
 from maximand.oracles import Entropic, Euclidean, Soft
+from maximand.spaces import Chain, Choice, Graph, Labels, Matching, OracleSpace, Parts, Product, Ranking
 
 PAIRS = [(case, cost) for case in CASES for cost in case.costs]
 
@@ -67,3 +70,61 @@ def test_max_score_decodes_the_argmax():
     for case in CASES:
         theta = case.theta(np.random.default_rng(2))
         np.testing.assert_array_equal(MaxScore()(case.space, theta), case.space.argmax(theta).mean)
+
+
+COUNTED = [
+    Ranking(1, 3),
+    Chain(np.array([3]), 2),
+    Graph([Structure.of([2, 2, 2], [(0, 1), (1, 2)], [0, 0], 1)]),
+    Product(Choice(1, 2), Ranking(1, 2)),
+]
+
+
+@pytest.mark.parametrize("space", COUNTED, ids=lambda space: type(space).__name__)
+def test_parts_that_are_counts_do_not_just_differ(space):
+    with pytest.raises(
+        ValueError, match=r"DifferentParts\(\) is for parts that occur once or not at all, .* use Hamming"
+    ):
+        DifferentParts().linear(space, space.outputs()[0])
+
+
+def test_edges_with_tables_of_their_own_differ_or_not():
+    space = Graph([Structure.of([2, 2, 2], [(0, 1), (1, 2)])])
+    outputs = space.outputs()
+    for true in outputs:
+        vector, constant = DifferentParts().linear(space, true)
+        np.testing.assert_allclose(outputs @ vector + constant, np.abs(outputs - true).sum(axis=1))
+
+
+def test_annotated_counts_are_refused():
+    space = OracleSpace(lambda theta, instance: np.zeros(3), [3], [3])
+    with pytest.raises(ValueError, match=r"and one occurs 2 times in an annotated output; give a cost of your own"):
+        DifferentParts().against(space, Parts(np.array([0.0, 2.0, 1.0]), np.array([0, 3])))
+
+
+@pytest.mark.parametrize("gains", [None, [5, 3, 1]])
+@pytest.mark.parametrize("discounts", [None, [4, 3, 2, 1]])
+def test_discounted_gain_is_one_minus_ndcg_of_the_first_positions(gains, discounts):
+    k, top = 4, 2
+    g = np.arange(k)[::-1] if gains is None else np.array([*gains, 0])
+    d = 1 / np.log2(2 + np.arange(k)) if discounts is None else np.array(discounts, dtype=float)
+    d = np.where(np.arange(k) < top, d, 0.0)
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        true, guess = rng.permutation(k), rng.permutation(k)
+        expected = 1 - (g[true] * d[guess]).sum() / (g * d).sum()
+        assert DiscountedGain(gains, discounts, top)(true, guess) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("cost", [MissedTop, PrecisionAt, lambda top: DiscountedGain(top=top)])
+@pytest.mark.parametrize("top", [0, -1, 1.5, "2"])
+def test_there_is_a_first_place(cost, top):
+    with pytest.raises(ValueError, match=f"top is {top!r}; it must be a whole number, at least 1"):
+        cost(top)
+
+
+def test_a_layer_without_marginals_is_named():
+    with pytest.raises(ValueError, match=r"The layer Soft\(temperature=1\) of Calibrated needs .* layer=Euclidean\(\)"):
+        Calibrated(Hamming())(Matching(1, 3), np.zeros(9))
+    labels = Labels(np.arange(3), np.array([0, 3]), 3)
+    assert Calibrated(Hamming(), Euclidean())(Matching(1, 3), Matching(1, 3).encode(labels)).sum() == 3.0

@@ -219,6 +219,19 @@ def test_ctrl_c_and_callbacks_keep_the_best_weights():
     assert "interrupted by the user" in result.stop_reason
     assert result.value == pytest.approx(objective.value(result.weights))
     assert not result.converged
+    asked = iter(range(10**6))
+
+    class Interrupted(OneSlack):
+        def iterate(self, objective, state):
+            for iterate in super().iterate(objective, state):
+                yield iterate
+                if next(asked) == 5:
+                    raise KeyboardInterrupt
+
+    partial = CASES[0].objective(HINGE, CASES[0].partial)
+    result = CCCP(inner=Interrupted(tolerance=1e-9)).minimize(partial)
+    assert "interrupted by the user" in result.stop_reason
+    assert next(asked) == 6
     stopped = OneSlack(tolerance=1e-9).minimize(objective, callback=lambda record, run: record.iteration == 2)
     assert stopped.stop_reason == "the callback asked to stop"
     assert len(stopped.history) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -87,3 +88,9 @@ class LabelCost(Cost):
 
     def _check(self, space: Any) -> None:
         """Refuse a space in whose parts the cost is not affine."""
+
+
+def check_top(top: Any) -> None:
+    """Refuse a number of first places that is none."""
+    if not isinstance(top, Integral) or top < 1:
+        raise ValueError(f"top is {top!r}; it must be a whole number, at least 1.")

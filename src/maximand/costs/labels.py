@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.costs.base import LabelCost
+from maximand.costs.base import LabelCost, check_top
 from maximand.spaces import Subset
 from maximand.support import Array
 
@@ -117,8 +117,7 @@ class PrecisionAt(LabelCost):
     top: int
 
     def __post_init__(self) -> None:
-        if self.top < 1:
-            raise ValueError(f"top is {self.top}; it must be at least 1.")
+        check_top(self.top)
 
     def matrix(self, n_labels: int) -> Array:
         """Return 1 / top for an item that is absent and predicted."""

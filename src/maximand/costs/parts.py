@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maximand.costs.base import Cost
-from maximand.spaces import Annotations, OutputSpace, Parts, Product
+from maximand.spaces import Annotations, Chain, Graph, OutputSpace, Parts, Product, Ranking
 from maximand.support import Array
 
 
@@ -22,11 +22,22 @@ class DifferentParts(Cost):
 
     def linear(self, space: OutputSpace, mean: Array) -> tuple[Array, Array]:
         """|p - q| = p + q - 2 p q for p, q in {0, 1}."""
+        if _counts(space):
+            raise ValueError(
+                "DifferentParts() is for parts that occur once or not at all, and those of this "
+                f"{type(space).__name__} may be other numbers; use Hamming(), or Squared() for positions."
+            )
         return 1.0 - 2.0 * mean, space.dot(np.ones_like(mean), mean)
 
     def against(self, space: OutputSpace, annotation: Any) -> tuple[Array, Array]:
         """Count annotated parts only."""
-        vector, constant = self.linear(space, space.encode(annotation))
+        psi = space.encode(annotation)
+        vector, constant = self.linear(space, psi)
+        if (psi > 1).any():
+            raise ValueError(
+                "DifferentParts() is for parts that occur once or not at all, and one occurs "
+                f"{psi.max():g} times in an annotated output; give a cost of your own."
+            )
         if isinstance(annotation, Parts):
             return np.where(annotation.psi >= 0, vector, 0.0), constant
         partial = np.flatnonzero(~annotation.full)
@@ -36,6 +47,15 @@ class DifferentParts(Cost):
                 "Hamming()."
             )
         return vector, constant
+
+
+def _counts(space: OutputSpace) -> bool:
+    """Whether it is known that parts may occur several times, as where edges share a table, or are other numbers."""
+    if isinstance(space, Graph):
+        return any(np.unique(graph.tables).size < graph.tables.size for graph in space.graphs.structures.graphs)
+    if isinstance(space, Product):
+        return any(map(_counts, space.factors))
+    return isinstance(space, (Chain, Ranking))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.costs.base import Cost, LabelCost
+from maximand.costs.base import Cost, LabelCost, check_top
 from maximand.spaces import Matching, OutputSpace, Ranking
 from maximand.support import Array
 
@@ -29,8 +29,7 @@ class MissedTop(RankingCost):
     top: int
 
     def __post_init__(self) -> None:
-        if self.top < 1:
-            raise ValueError(f"top is {self.top}; it must be at least 1.")
+        check_top(self.top)
 
     def matrix(self, n_labels: int) -> Array:
         """Return 1 / top where a true position is among the first and the predicted one is not."""
@@ -43,12 +42,17 @@ class DiscountedGain(RankingCost):
     """1 - NDCG: an item gains by its true position, discounted by the position that it is given.
 
     gains and discounts: numbers that do not increase from the first position to the last, shorter ones continued with
-    zeros. None: k - 1, ..., 0 and 1 / log2(1 + position), both cut off after `top` positions where that is given.
+    zeros. None: k - 1, ..., 0 and 1 / log2(1 + position). Beyond the first `top` positions, where that is given, all
+    discounts are zero, as in NDCG@top; gains stay.
     """
 
     gains: Any = None
     discounts: Any = None
     top: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.top is not None:
+            check_top(self.top)
 
     def matrix(self, n_labels: int) -> Array:
         """Return terms that are not negative and sum over items to 1 - NDCG.
@@ -57,9 +61,8 @@ class DiscountedGain(RankingCost):
         h(d(b)) - h(d(a)) - g(a) (d(b) - d(a)) >= 0, and h sums to the same over all items in any order.
         """
         gains = self._descending("gains", self.gains, np.arange(n_labels)[::-1].astype(float), n_labels)
-        discounts = 1.0 / np.log2(2.0 + np.arange(n_labels))
+        discounts = self._descending("discounts", self.discounts, 1.0 / np.log2(2.0 + np.arange(n_labels)), n_labels)
         discounts[n_labels if self.top is None else self.top :] = 0.0
-        discounts = self._descending("discounts", self.discounts, discounts, n_labels)
         ideal = float(gains @ discounts)
         if ideal <= 0:
             raise ValueError("The best ranking gains nothing; some position must have both a gain and a discount.")

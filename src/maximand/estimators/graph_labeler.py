@@ -97,19 +97,16 @@ class GraphLabeler(StructuredPredictor):
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from graphs X and labels Y of their nodes."""
-        self._check_parameters()
-        if Y is None:
-            raise ValueError("GraphLabeler requires Y to be passed, but the target Y is None.")
-        task = GraphTask(
-            self.tables, self.associative, self.diagonals, self.directional, self.fit_intercept, self.cost,
-            self.classes, self.inference,
-        )  # fmt: skip
-        X = listed(X)
-        bound, inputs, annotation = task.bind(X, Y)
-        self.classes_ = bound.names.classes
+        X, bound, inputs, annotation = self._bind(listed(X), Y)
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, inputs.offsets.size - 1))
+
+    def _unbound(self) -> GraphTask:
+        return GraphTask(
+            self.tables, self.associative, self.diagonals, self.directional, self.fit_intercept, self.cost,
+            self.classes, self.inference,
+        )  # fmt: skip
 
     def predict(self, X: Any) -> list[np.ndarray]:
         """Return the labels of the nodes of each graph."""
@@ -147,4 +144,4 @@ class GraphLabeler(StructuredPredictor):
     @property
     def table_weights_(self) -> Array:
         """The weights of edges, (edge type or feature, label, label)."""
-        return self.task_.features.table_weights(self.weights_)
+        return self._fitted.features.table_weights(self.weights_)

@@ -9,10 +9,10 @@ from sklearn.utils.metaestimators import available_if
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import joined, probabilistic
+from maximand.estimators.predictor import joined, layer_of, mean_of_known, probabilistic
 from maximand.estimators.table import TablePredictor
-from maximand.losses import Loss
-from maximand.oracles import Projection
+from maximand.losses import LOSSES, Loss, named
+from maximand.oracles import Projection, Soft
 from maximand.solvers import Solver
 from maximand.support import Array, Ints
 from maximand.tasks import RankingTask
@@ -57,6 +57,9 @@ class LabelRanker(TablePredictor):
     classes : array or None
         All labels, where some may be missing from the training data.
     """
+
+    _decoder_parameter = "decoding"
+    _soft_losses = "projection='euclidean' or 'entropic'"
 
     def __init__(
         self,
@@ -108,14 +111,24 @@ class LabelRanker(TablePredictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and rankings y."""
-        if y is None:
-            raise ValueError("LabelRanker requires y to be passed, but the target y is None.")
-        X = self._table(X, reset=True)
-        self._check_parameters()
-        task = RankingTask(self.encoding, self.unlisted, self.fit_intercept, self.cost, self.classes)
-        bound, inputs, annotation = task.bind(X, y)
-        self.classes_ = bound.names.classes
+        X, bound, inputs, annotation = self._bind(X, y)
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
+
+    def _unbound(self) -> RankingTask:
+        return RankingTask(self.encoding, self.unlisted, self.fit_intercept, self.cost, self.classes)
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.projection, str) and self.projection not in LOSSES:
+            raise ValueError(
+                f"There is no projection {self.projection!r}; choose euclidean, entropic or squared, or give one such "
+                "as Euclidean(onto=RowStochastic())."
+            )
+        super()._check_parameters()
+        if isinstance(layer_of(self.projection), Soft):
+            raise ValueError(
+                f"The loss {named(self.projection).name} needs marginals, which rankings have not; use "
+                f"{self._soft_losses}."
+            )
 
     @available_if(_of_positions)
     def predict_proba(self, X: Any) -> Any:
@@ -132,20 +145,18 @@ class LabelRanker(TablePredictor):
         if len(y) != len(positions):
             raise ValueError(f"X has {len(positions)} rows but y has {len(y)} rankings; each row needs one.")
         taus, known = self.task_.concordance(positions, y)
-        if not known.any():
-            raise ValueError("y holds no two labels in a known order; there is nothing to compare predictions with.")
         weight = checked_weight(sample_weight, len(taus))
-        return float(np.average(taus[known], weights=None if weight is None else weight[known]))
+        return mean_of_known(taus, known, weight, "y holds no two labels in a known order")
 
     @property
     def coef_(self) -> Array:
         """The weights, (label, position, feature) or (label, feature)."""
-        return self._by_part(self.task_.features.coefficients(self.weights_).T)
+        return self._by_part(self._fitted.features.coefficients(self.weights_).T)
 
     @property
     def intercept_(self) -> Array:
         """The biases, (label, position) or (label)."""
-        return self._by_part(self.task_.features.biases(self.weights_))
+        return self._by_part(self._fitted.features.biases(self.weights_))
 
     def _by_part(self, rows: Array) -> Array:
         k = self.classes_.size

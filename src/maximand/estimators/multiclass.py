@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import class_factors
+from maximand.estimators.predictor import class_factors, share_right
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
@@ -20,14 +20,15 @@ from maximand.solvers import Solver
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
 from maximand.tasks.base import checked_weight
-from maximand.tasks.label_names import Candidates
+from maximand.tasks.label_names import Candidates, unknown
 
 
 class MulticlassClassifier(ClassifierMixin, TablePredictor):
     """Chooses one of several labels by a linear score for each.
 
     With loss="hinge" this is the Crammer-Singer machine, with "crf" multinomial logistic regression, with "ramp" the
-    robust machine of do2008. y holds labels of any type, sets of candidate labels, or None where nothing is known.
+    robust machine of do2008. y holds labels of any type, sets of candidate labels, or None or NaN where nothing is
+    known.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -78,16 +79,16 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and labels y."""
-        if y is None:
-            raise ValueError("MulticlassClassifier requires y to be passed, but the target y is None.")
-        X = self._table(X, reset=True)
-        self._check_parameters()
-        task = MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs)
-        bound, inputs, annotation = task.bind(X, labels_of(y))
-        self.classes_ = bound.names.classes
+        X, bound, inputs, annotation = self._bind(X, y)
         weight = checked_weight(sample_weight, X.shape[0])
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, inputs, annotation, weight)
+
+    def _unbound(self) -> MulticlassTask:
+        return MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs)
+
+    def _read(self, y: Any) -> Any:
+        return labels_of(y)
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each label; of two labels, how far the second is above the first."""
@@ -95,24 +96,28 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy."""
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        """Return the accuracy; rows whose label is not known are left out, and a candidate is right."""
+        predicted, y = self.predict(X), labels_of(y)
+        if isinstance(y, list):
+            check_consistent_length(predicted, y)
+            return share_right(y, predicted.tolist(), np.ones(len(y), dtype=int), sample_weight)
+        return float(accuracy_score(y, predicted, sample_weight=checked_weight(sample_weight, len(predicted))))
 
     @property
     def coef_(self) -> Array:
         """The weights, (label, feature)."""
-        return self.task_.features.coefficients(self.weights_).T
+        return self._fitted.features.coefficients(self.weights_).T
 
     @property
     def intercept_(self) -> Array:
         """The bias of each label."""
-        return self.task_.features.biases(self.weights_)
+        return self._fitted.features.biases(self.weights_)
 
 
 def labels_of(y: Any) -> Any:
     """Return labels as a list where some are sets of candidates or not known; else as scikit-learn wants them."""
     if _partial(y) or _mixed(y):
-        return list(y)
+        return y.tolist() if isinstance(y, np.ndarray) else list(y)
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     return y
@@ -130,9 +135,9 @@ def class_weighted(class_weight: Any, classes: np.ndarray, codes: Ints, weight: 
 def _partial(y: Any) -> bool:
     """Whether some labels are sets of candidates or not known."""
     if isinstance(y, np.ndarray) and y.dtype != object:
-        return False
+        return y.dtype.kind == "f" and y.ndim == 1 and bool(np.isnan(y).any())
     try:
-        return any(isinstance(label, Candidates) or label is None for label in y)
+        return any(isinstance(label, Candidates) or unknown(label) for label in y)
     except TypeError:
         return False
 

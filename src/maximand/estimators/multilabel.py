@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import class_cost
+from maximand.estimators.predictor import class_cost, mean_of_known
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
@@ -93,17 +93,13 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and label sets y."""
-        if y is None:
-            raise ValueError("MultilabelClassifier requires y to be passed, but the target y is None.")
-        X = self._table(X, reset=True)
-        self._check_parameters()
-        shape = self._shape()
-        task = MultilabelTask(shape, self.fit_intercept, self.cost, self.classes, self.pairs)
-        bound, inputs, annotation = task.bind(X, y)
-        self.classes_ = bound.names.classes
+        X, bound, inputs, annotation = self._bind(X, y)
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, np.arange(2), annotation.codes, normalized=True)
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
+
+    def _unbound(self) -> MultilabelTask:
+        return MultilabelTask(self._shape(), self.fit_intercept, self.cost, self.classes, self.pairs)
 
     def _shape(self) -> Independent | Budget | Pairwise:
         if isinstance(self.structure, (Independent, Budget, Pairwise)):
@@ -117,34 +113,32 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose known labels are all right; rows without any are left out."""
-        predicted, true = self.task_.codes(self.predict(X)), self.task_.codes(y)
+        predicted = self.predict(X)
+        predicted, true = self.task_.codes(predicted), self.task_.codes(y)
         if len(true) != len(predicted):
             raise ValueError(f"X has {len(predicted)} rows but y has {len(true)}; each row needs its labels.")
         weight = checked_weight(sample_weight, len(true))
-        known = (true >= 0).any(axis=1)
-        if not known.any():
-            raise ValueError("y holds no label that is known; there is nothing to compare predictions with.")
         right = ((true == predicted) | (true < 0)).all(axis=1)
-        return float(np.average(right[known], weights=None if weight is None else weight[known]))
+        return mean_of_known(right, (true >= 0).any(axis=1), weight, "y holds no label that is known")
 
     @property
     def coef_(self) -> Array:
         """The weights, (label, feature)."""
-        node = self.task_.node
+        node = self._fitted.node
         return node.coefficients(self.weights_[: node.n_weights]).T
 
     @property
     def intercept_(self) -> Array:
         """The bias of each label."""
-        node = self.task_.node
+        node = self._fitted.node
         return node.biases(self.weights_[: node.n_weights])
 
     @property
     def pair_weights_(self) -> Array:
         """The weight of each two labels for occurring together, as a symmetric matrix; zeros where independent."""
-        k = self.classes_.size
+        node, k = self._fitted.node, self.classes_.size
         matrix = np.zeros((k, k))
-        own = self.weights_[self.task_.node.n_weights :]
+        own = self.weights_[node.n_weights :]
         if own.size:
             matrix[np.triu_indices(k, 1)] = own
         return matrix + matrix.T

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder
 from maximand.estimators.multiclass import class_weighted, labels_of
-from maximand.estimators.predictor import joined
+from maximand.estimators.predictor import joined, mean_of_known
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
@@ -18,6 +18,7 @@ from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks import OrdinalTask
 from maximand.tasks.base import checked_weight
+from maximand.tasks.label_names import unknown
 
 
 class OrdinalClassifier(ClassifierMixin, TablePredictor):
@@ -25,7 +26,7 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
 
     The default loss projects the scores onto the order simplex, and the prediction is the level of least expected
     absolute error (blondel2019); predict_soft and predict_proba return the distribution of levels. y holds levels of
-    any type, sets of candidate levels, or None where nothing is known.
+    any type, sets of candidate levels, or None or NaN where nothing is known.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -74,15 +75,16 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and levels y."""
-        if y is None:
-            raise ValueError("OrdinalClassifier requires y to be passed, but the target y is None.")
-        X = self._table(X, reset=True)
-        self._check_parameters()
-        bound, inputs, annotation = OrdinalTask(self.fit_intercept, self.cost, self.classes).bind(X, labels_of(y))
-        self.classes_ = bound.names.classes
+        X, bound, inputs, annotation = self._bind(X, y)
         weight = checked_weight(sample_weight, X.shape[0])
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, inputs, annotation, weight)
+
+    def _unbound(self) -> OrdinalTask:
+        return OrdinalTask(self.fit_intercept, self.cost, self.classes)
+
+    def _read(self, y: Any) -> Any:
+        return labels_of(y)
 
     def decision_function(self, X: Any) -> Array:
         """Return what the levels are chosen by: minus their expected costs, up to a constant, or else their scores.
@@ -91,22 +93,25 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
         """
 
         def by_level(_: slice, space: Any, theta: Array) -> Array:
-            decoder = self._chosen_decoder()
+            decoder = self._chosen_decoder(self.task_.cost)
             return space.scores(decoder.merits(space, theta) if isinstance(decoder, Calibrated) else theta)
 
         scores = joined(self._answers(X, by_level))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return minus the mean cost, by default minus the mean absolute error in levels."""
-        return -float(np.average(self.costs(X, labels_of(y)), weights=sample_weight))
+        """Return minus the mean cost, by default the absolute error in levels; rows of unknown level are left out."""
+        y = labels_of(y)
+        costs = self.costs(X, y)
+        known = np.array([not unknown(level) for level in y])
+        return -mean_of_known(costs, known, checked_weight(sample_weight, costs.size), "y holds no level that is known")
 
     @property
     def coef_(self) -> Array:
         """The weights, (threshold, feature)."""
-        return self.task_.features.coefficients(self.weights_).T
+        return self._fitted.features.coefficients(self.weights_).T
 
     @property
     def intercept_(self) -> Array:
         """The bias of each threshold."""
-        return self.task_.features.biases(self.weights_)
+        return self._fitted.features.biases(self.weights_)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -29,10 +30,10 @@ from maximand.sets import Hull
 from maximand.solvers import Record, Result, Solver, automatic
 from maximand.solvers.base import Run
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Ints
+from maximand.support import Array, Bools, Ints
 from maximand.tasks import BoundTask, Task
 from maximand.tasks.base import checked_weight
-from maximand.tasks.label_names import Candidates, unknown
+from maximand.tasks.label_names import Candidates, LabelNames, unknown
 
 
 def layer_of(loss: str | Loss | Projection) -> Soft | Projection | None:
@@ -45,7 +46,7 @@ def soft(estimator: StructuredPredictor) -> bool:
     """Say whether the estimator's loss makes means of scores; raise the reason where it does not."""
     if layer_of(estimator.loss) is None:
         raise AttributeError(
-            f"The loss {named(estimator.loss).name} takes maxima and knows no means; use loss='crf' or 'euclidean'."
+            f"The loss {named(estimator.loss).name} takes maxima and knows no means; use {estimator._soft_losses}."
         )
     return True
 
@@ -55,7 +56,7 @@ def probabilistic(estimator: StructuredPredictor) -> bool:
     layer = layer_of(estimator.loss)
     if layer is None or (isinstance(layer, Projection) and not isinstance(layer.onto, Hull)):
         raise AttributeError(
-            f"The loss {named(estimator.loss).name} models no probabilities; use loss='crf' or 'euclidean'."
+            f"The loss {named(estimator.loss).name} models no probabilities; use {estimator._soft_losses}."
         )
     return True
 
@@ -96,6 +97,8 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
     """
 
     _start: Result | None = None  # where training begins, see `regularization_path`
+    _decoder_parameter = "decoder"
+    _soft_losses = "loss='crf' or 'euclidean'"
 
     def __init__(
         self,
@@ -122,20 +125,47 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from inputs X and full, partial or ambiguous annotations Y."""
-        self._check_parameters()
-        bound, inputs, annotation = self.task.bind(X, Y)
+        X, bound, inputs, annotation = self._bind(X, Y)
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, len(inputs.offsets) - 1))
 
+    def _bind(self, X: Any, Y: Any) -> tuple[Any, Any, Rows, Any]:
+        """Check parameters and data and bind the task to them; return X as checked, task, inputs and annotation."""
+        self._check_parameters()
+        check_target(self, Y, "Y")
+        bound, inputs, annotation = self._unbound().bind(X, Y)
+        names = getattr(bound, "names", None)
+        if isinstance(names, LabelNames):
+            self.classes_ = names.classes
+        return X, bound, inputs, annotation
+
+    def _unbound(self) -> Task:
+        """Return the task, to be bound to data."""
+        return self.task
+
     def _check_parameters(self) -> None:
-        if not self.regularization > 0:
-            raise ValueError(f"regularization is {self.regularization}; it must be positive.")
-        if not (isinstance(self.solver, Solver) or self.solver == "auto"):
+        if not (_number(self.regularization, Real) and 0 < self.regularization < np.inf):
+            raise ValueError(f"regularization is {self.regularization!r}; it must be positive.")
+        if not (isinstance(self.solver, Solver) or (isinstance(self.solver, str) and self.solver == "auto")):
             raise ValueError(f"solver is {self.solver!r}; give 'auto' or a Solver such as OneSlack().")
+        if self.tolerance is not None and not (_number(self.tolerance, Real) and self.tolerance >= 0):
+            raise ValueError(f"tolerance is {self.tolerance!r}; give a number that is not negative, or None.")
+        if not (_number(self.max_iterations, Integral) and self.max_iterations >= 1):
+            raise ValueError(f"max_iterations is {self.max_iterations!r}; give a whole number, at least 1.")
+        if not (_number(self.max_seconds, Real) and self.max_seconds > 0):
+            raise ValueError(f"max_seconds is {self.max_seconds!r}; give a positive number, numpy.inf for no limit.")
+        if self.n_threads is not None and not (_number(self.n_threads, Integral) and self.n_threads >= 1):
+            raise ValueError(
+                f"n_threads is {self.n_threads!r}; give a whole number, at least 1, or None for one per core."
+            )
+        classes = getattr(self, "classes", None)
+        if classes is not None and (isinstance(classes, str) or not np.iterable(classes)):
+            raise ValueError(f"classes is {classes!r}; list all labels, or give None for those that occur.")
         named(self.loss)
 
     @with_callbacks
     def _train(self, X: Any, bound: BoundTask, inputs: Rows, annotation: Any, weight: Array | None) -> Self:
         space = bound.space(X, inputs)
+        self._try_decoding(space, bound.cost)
         batch = Batch(inputs, space, annotation, bound.cost, np.ones(space.n_examples))
         objective = Objective.of(
             batch, bound.features, named(self.loss), self.regularization, Threads(self.n_threads), sample_weight=weight
@@ -160,6 +190,20 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
                 stacklevel=4,
             )
         return self
+
+    def _try_decoding(self, space: OutputSpace, cost: Any) -> None:
+        """Refuse a cost or a decoder that would fail after training: decode the largest example with zero scores."""
+        if not isinstance(cost, Cost):
+            raise ValueError(f"cost is {cost!r}; give a Cost such as Hamming().")
+        decoder = self._chosen_decoder(cost)
+        if isinstance(decoder, type) or not callable(decoder):
+            raise ValueError(
+                f"{self._decoder_parameter} is {decoder!r}; give a Decoder such as MaxScore() or Calibrated()."
+            )
+        if self.decoder is not None or isinstance(decoder, Calibrated):
+            largest = int(np.argmax(space.work))
+            one = space.take(slice(largest, largest + 1))
+            decoder(one, np.zeros(one.n_parts))
 
     def _minimized(self, X: Any, objective: Objective, solver: Solver) -> Result:
         """Run the solver with the callbacks, from a checkpoint where one of them has one."""
@@ -210,13 +254,13 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         return list(Threads(self.n_threads).map(one, cut(space.work, LANES)))
 
     def _decode(self, space: OutputSpace, theta: Array) -> Array:
-        return self._chosen_decoder()(space, theta)
+        return self._chosen_decoder(self.task_.cost)(space, theta)
 
-    def _chosen_decoder(self) -> Decoder:
+    def _chosen_decoder(self, cost: Cost) -> Decoder:
         if self.decoder is not None:
             return self.decoder
         layer = layer_of(self.loss)
-        return Calibrated(self.task_.cost, layer) if isinstance(layer, Projection) else MaxScore()
+        return Calibrated(cost, layer) if isinstance(layer, Projection) else MaxScore()
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs."""
@@ -251,7 +295,25 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return minus the mean cost, so that higher is better."""
-        return -float(np.average(self.costs(X, Y), weights=sample_weight))
+        costs = self.costs(X, Y)
+        return -float(np.average(costs, weights=checked_weight(sample_weight, costs.size)))
+
+    @property
+    def _fitted(self) -> Any:
+        """The bound task of an estimator that was fitted."""
+        check_is_fitted(self, "weights_")
+        return self.task_
+
+
+def _number(value: Any, kind: type) -> bool:
+    """Whether this is a number of a kind; True and False are none."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def check_target(estimator: Any, Y: Any, name: str) -> None:
+    """Refuse to learn from inputs alone."""
+    if Y is None:
+        raise ValueError(f"{type(estimator).__name__} requires {name} to be passed, but the target {name} is None.")
 
 
 def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
@@ -259,6 +321,9 @@ def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
     known = codes[codes >= 0]
     present = np.unique(known)
     factors = np.ones(classes.size)
+    if isinstance(class_weight, dict):
+        absent = set(np.delete(classes, present).tolist())
+        class_weight = {label: weight for label, weight in class_weight.items() if label not in absent}
     factors[present] = compute_class_weight(class_weight, classes=classes[present], y=classes[known])
     return factors
 
@@ -276,8 +341,6 @@ def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: 
     A set of candidates is right where the guess is one of them.
     """
     known = np.array([not unknown(label) for label in true], dtype=bool)
-    if not known.any():
-        raise ValueError("Y holds no label that is known; there is nothing to compare predictions with.")
     right = np.array(
         [
             guess in label if isinstance(label, Candidates) else guess == label
@@ -285,7 +348,20 @@ def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: 
         ]
     )
     weight = checked_weight(sample_weight, len(sizes))
-    return float(np.average(right[known], weights=None if weight is None else np.repeat(weight, sizes)[known]))
+    return mean_of_known(
+        right, known, None if weight is None else np.repeat(weight, sizes), "Y holds no label that is known"
+    )
+
+
+def mean_of_known(values: np.ndarray, known: Bools, weight: Array | None, otherwise: str) -> float:
+    """Return the weighted mean of the values that are known; `otherwise` says that none is."""
+    if not known.any():
+        raise ValueError(f"{otherwise}; there is nothing to compare predictions with.")
+    if weight is None:
+        return float(np.average(values[known]))
+    if not weight[known].any():
+        raise ValueError("All examples with something known weigh 0; at least one of them must count.")
+    return float(np.average(values[known], weights=weight[known]))
 
 
 def joined(answers: list[Any]) -> Any:

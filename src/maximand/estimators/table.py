@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maximand.estimators.predictor import StructuredPredictor
+from maximand.estimators.predictor import StructuredPredictor, check_target
+from maximand.features import Rows
 from maximand.spaces import OutputSpace
 from maximand.support import Array
 
@@ -25,6 +26,15 @@ class TablePredictor(StructuredPredictor):
         return validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False, reset=reset
         )
+
+    def _bind(self, X: Any, y: Any) -> tuple[Any, Any, Rows, Any]:
+        """Check the table first."""
+        check_target(self, y, "y")
+        return super()._bind(self._table(X, reset=True), self._read(y))
+
+    def _read(self, y: Any) -> Any:
+        """Return the annotations as the task takes them."""
+        return y
 
     def _answers(self, X: Any, answer: Callable[[slice, OutputSpace, Array], Any]) -> list[Any]:
         check_is_fitted(self, "weights_")

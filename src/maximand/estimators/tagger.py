@@ -98,26 +98,17 @@ class SequenceTagger(StructuredPredictor):
         self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, position_weight: Any = None
     ) -> Self:
         """Learn from sequences; position_weight (like Y, numbers) multiplies the cost of a mistake at each token."""
-        self._check_parameters()
-        X = X if lengths is None else Ragged(X, lengths)
-        if Y is None:
-            raise ValueError("SequenceTagger requires Y to be passed, but the target Y is None.")
-        task = TaggingTask(
-            self.fit_intercept,
-            self.cost,
-            self.classes,
-            self.pairs,
-            self.boundaries,
-            self._legality(),
-            self.vectorizer,
-        )
-        bound, inputs, annotation = task.bind(X, Y)
-        self.classes_ = bound.names.classes
+        X, bound, inputs, annotation = self._bind(X if lengths is None else Ragged(X, lengths), Y)
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
         if position_weight is not None:
             annotation = replace(annotation, weights=_position_weights(position_weight, inputs))
         return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, len(inputs.offsets) - 1))
+
+    def _unbound(self) -> TaggingTask:
+        return TaggingTask(
+            self.fit_intercept, self.cost, self.classes, self.pairs, self.boundaries, self._legality(), self.vectorizer
+        )
 
     def _legality(self) -> Callable[[Any], Legality] | None:
         if not isinstance(self.scheme, str):

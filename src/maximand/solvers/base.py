@@ -19,6 +19,7 @@ from maximand.support import Array, Guarantee
 logger = logging.getLogger(__name__)
 
 ASKED = "the callback asked to stop"
+INTERRUPTED = "interrupted by the user; these are the best weights so far"
 NEAR = 1e-3  # a gap of this share of the value is small
 
 
@@ -87,6 +88,11 @@ class Result:
     def wanted(self) -> bool:
         """Whether a callback ended the run."""
         return self.stop_reason == ASKED
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the run."""
+        return self.stop_reason == INTERRUPTED
 
     @property
     def relative_gap(self) -> float | None:
@@ -224,7 +230,7 @@ class Solver(ABC):
         except KeyboardInterrupt:
             if not run.history:
                 raise
-            reason = "interrupted by the user; these are the best weights so far"
+            reason = INTERRUPTED
         logger.info("%s ended after %d iterations: %s", type(self).__name__, len(run.history), reason)
         gap, guarantee = run.gap, run.guarantee
         certified = gap is not None and objective.convex and guarantee.bounds_from_above

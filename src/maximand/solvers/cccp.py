@@ -19,13 +19,14 @@ from maximand.solvers.simplex_blocks import SimplexBlocks
 from maximand.solvers.subgradient import Perceptron, Subgradient
 from maximand.support import Array, Plane
 
+NUDGES, NUDGE = 3, 1e-6  # how often, and how far in relation to the weights, the reward is asked beside them
 FEW_WEIGHTS = 50  # up to so many, planes of all examples together close the gap in a few dozen rounds
 
 
 class Rounds:
     """Where the procedure stands; `held` is what the inner solver held at the end of the last round."""
 
-    saved = ("begun", "weights", "value", "at_annotation", "precision", "gain", "n_rounds", "held")
+    saved = ("begun", "weights", "value", "at_annotation", "precision", "gain", "n_rounds", "nudges", "held")
 
     def __init__(self, weights: Array, at_annotation: bool, inner: Solver, held: Any):
         self.begun = False
@@ -33,6 +34,7 @@ class Rounds:
         self.at_annotation = at_annotation  # whether the next round freezes the reward there
         self.inner, self.held = inner, held
         self.precision, self.gain, self.n_rounds = inner.tolerance, np.inf, 0
+        self.nudges = 0  # rounds in a row that froze the reward beside the weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,8 @@ class CCCP(Solver):
     adaptive: rounds are solved to `coarse` first and to `rate` times finer each round, down to the tolerance of
     `inner`. Without a start the first round freezes the reward at the annotation, the convex bound of do2008; on
     partial annotations it begins where an easier loss ends.
-    The objective never increases. It ends when a round at full precision gains at most tolerance * value.
+    The objective never increases. It ends when a round at full precision gains at most tolerance * value; a reward
+    with kinks, where several outputs that agree tie, is then asked beside the weights first, a few times.
     """
 
     inner: Solver | None = None
@@ -65,42 +68,47 @@ class CCCP(Solver):
         inner = self.inner or automatic(convex, tolerance=self.tolerance)
         return Rounds(start_weights(objective, start), start is None, inner, inner.begin(convex, None))
 
-    def _start_softly(self, objective: Objective, state: Rounds) -> None:
-        """On partial annotations begin where an easier objective ends.
+    def _start_softly(self, objective: Objective, state: Rounds) -> bool:
+        """On partial annotations begin where an easier objective ends; say whether that was interrupted.
 
         For a reward that ignores the annotation that is the one whose reward does not. For a maximum over the outputs
         that agree, the sum over them: frozen at zero weights, where all of them tie, the maximum would teach nothing.
         """
         easier = objective.rewarding_annotation()
         if easier.loss != objective.loss:
-            state.weights, state.at_annotation = self.minimize(easier).weights, False
-            return
+            found = self.minimize(easier)
+            state.weights, state.at_annotation = found.weights, False
+            return found.interrupted
         if objective.smooth or objective.loss.homogeneous or objective.signed:
-            return
+            return False
         try:
-            soft = LBFGS(tolerance=1e-2).minimize(replace(objective, loss=CRF, frozen=None)).weights
+            found = LBFGS(tolerance=1e-2).minimize(replace(objective, loss=CRF, frozen=None))
         except NotImplementedError:  # a space without marginals
-            return
-        if objective.value(soft) < objective.value(state.weights):
-            state.weights, state.at_annotation = soft, False
+            return False
+        if objective.value(found.weights) < objective.value(state.weights):
+            state.weights, state.at_annotation = found.weights, False
+        return found.interrupted
 
     def iterate(self, objective: Objective, state: Rounds) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""
         inner, deadline = state.inner, time.perf_counter() + self.max_seconds
         if not state.begun:
-            if state.at_annotation and not objective.full:
-                self._start_softly(objective, state)
+            interrupted = state.at_annotation and not objective.full and self._start_softly(objective, state)
             state.value = objective.value(state.weights)
             state.precision = max(self.coarse, inner.tolerance) if self.adaptive else inner.tolerance
             state.begun = True
             yield Iterate(state.weights, state.value)
+            if interrupted:
+                raise KeyboardInterrupt
         while True:
             finest = state.precision <= inner.tolerance
-            if state.n_rounds and state.gain <= self.tolerance * abs(state.value) and finest:  # line 15
+            done = bool(state.n_rounds) and finest and state.gain <= self.tolerance * abs(state.value)  # line 15
+            if done and (objective.smooth or objective.full or state.nudges == NUDGES):
                 return f"a round gained at most {self.tolerance:g} of the value"
+            state.nudges = state.nudges + 1 if done else 0
             if state.n_rounds:
                 state.precision = max(state.precision * self.rate, inner.tolerance)  # line 5
-            surrogate = objective.annotated() if state.at_annotation else objective.linearized(state.weights)  # line 4
+            surrogate = objective.annotated() if state.at_annotation else objective.linearized(_beside(state))  # line 4
             start = Result(
                 state.weights, state.value, None, False, False, "", state=state.held if self.recycle else None
             )
@@ -115,6 +123,17 @@ class CCCP(Solver):
                 state.weights, state.value = result.weights, value
             state.n_rounds += 1
             yield Iterate(state.weights, state.value)
+            if result.interrupted:
+                raise KeyboardInterrupt
+
+
+def _beside(state: Rounds) -> Array:
+    """Return the weights, nudged at random where that is due."""
+    if not state.nudges:
+        return state.weights
+    direction = np.random.default_rng(state.nudges).normal(size=state.weights.size)
+    length = float(np.linalg.norm(state.weights)) / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
+    return state.weights + NUDGE * length * direction
 
 
 def _frozen(objective: Objective) -> Objective:

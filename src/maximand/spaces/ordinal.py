@@ -47,7 +47,8 @@ class Ordinal(TableSpace):
     def distribution(self, mean: Array) -> Array:
         """Return the chances of the levels, (example, level), that a mean stands for."""
         edges = np.ones((self.n_examples, 1))
-        return -np.diff(np.concatenate([edges, self.rows(mean), 0.0 * edges], axis=1), axis=1)
+        above = np.concatenate([edges, self.rows(mean), 0.0 * edges], axis=1)
+        return above[:, :-1] - above[:, 1:]
 
     def _above(self, chances: Array) -> Array:
         """Return the chances of being above each threshold: the inverse of `distribution`."""
