@@ -24,11 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.estimators.predictor import StructuredPredictor
 from maximand.solvers import Result
+from maximand.solvers.base import INTERRUPTED
 from maximand.support import Array
 from maximand.tasks.base import checked_weight
 
 STRATIFIED = (RepeatedStratifiedKFold, StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit)
-INTERRUPTED = "interrupted by the user"
 
 
 def regularization_path(
@@ -48,7 +48,7 @@ def regularization_path(
         model._start = start
         fitted[place] = model.fit(X, y, **fit_parameters)
         model._start = None
-        if model.stop_reason_.startswith(INTERRUPTED):
+        if model.stop_reason_ == INTERRUPTED:
             raise KeyboardInterrupt
         start = Result(model.weights_, model.objective_, None, False, False, "")
     return [fitted[place] for place in range(len(strengths))]
