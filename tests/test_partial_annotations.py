@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from maximand import Budget, LabelRanker, MultilabelClassifier
+from maximand import Budget, Checkpoint, LabelRanker, MultilabelClassifier
 
 NAMES = np.array(list("wxyz"))
 
@@ -42,6 +43,26 @@ def test_missing_entries_and_text_are_read_alike(rankings):
     np.testing.assert_array_equal(tied.weights_, LabelRanker().fit(X, [[{"w", "x"}, "y", "z"]] * 40).weights_)
     numbers = LabelRanker(classes=[1, 2, 3]).fit(X, np.array([[1, 2, np.nan]] * 40))
     assert numbers.classes_.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("projection", ["max", "bridge", "hinge", "euclidean"])
+def test_rankings_that_know_no_order_are_no_obstacle(projection):
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    model = LabelRanker(projection=projection, max_iterations=20).fit(X, [["a"], ["b"], None, [set(), "a"], [], ["c"]])
+    assert model.classes_.tolist() == ["a", "b", "c"]
+
+
+def test_the_limit_of_rounds_leaves_the_easier_start_alone(rankings, tmp_path):
+    X, full = rankings
+    some = [row[:3] for row in full[:60]]
+    settings = {"projection": "ramp", "classes": NAMES}
+    whole = LabelRanker(**settings).fit(X[:60], some)
+    file = tmp_path / "run"
+    short = LabelRanker(**settings, max_iterations=2).set_callbacks(Checkpoint(file))
+    with pytest.warns(ConvergenceWarning):
+        short.fit(X[:60], some)
+    resumed = LabelRanker(**settings).set_callbacks(Checkpoint(file)).fit(X[:60], some)
+    np.testing.assert_array_equal(resumed.weights_, whole.weights_)
 
 
 @pytest.mark.parametrize("row", ["", "a>b>", ">a", "a==b", b"a>b"])

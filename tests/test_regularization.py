@@ -236,3 +236,21 @@ def test_other_estimators_are_refused(X, levels, estimator):
         RegularizationCV(estimator).fit(X, levels)
     with pytest.raises(ValueError, match=message):
         regularization_path(estimator, X, levels, STRENGTHS)
+
+
+def test_folds_without_anything_known_to_test_on_are_left_out():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    Y = [["a", "b"], ["b", "a"]] * 5 + [None] * 20
+    chosen = RegularizationCV(LabelRanker(), regularizations=[0.01, 1.0], cv=KFold(3, shuffle=True, random_state=0))
+    assert chosen.fit(X, Y).scores_.shape == (2, 3)
+    folds = [(np.arange(5, 30), np.arange(5)), (np.arange(10), np.arange(10, 30))]
+    assert RegularizationCV(LabelRanker(), regularizations=[0.01, 1.0], cv=folds).fit(X, Y).scores_.shape == (2, 1)
+    with pytest.raises(ValueError, match="No fold has anything known to test on"):
+        RegularizationCV(LabelRanker(), regularizations=[0.01, 1.0], cv=folds[1:]).fit(X, Y)
+
+
+def test_lists_of_labels_are_no_indicators_in_folds():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    Y = [[0, 1]] * 10 + [[0]] * 10 + [[1]] * 10
+    chosen = RegularizationCV(MultilabelClassifier(), regularizations=[0.01, 1.0], cv=KFold(3)).fit(X, Y)
+    assert chosen.classes_.tolist() == [0, 1]

@@ -43,6 +43,16 @@ def test_a_column_of_years_does_no_harm():
     assert model.objective_ <= MultilabelClassifier(tolerance=1e-6).fit(X, Y).objective_ * 1.002
 
 
+@pytest.mark.parametrize(("size", "regularization"), [(1e3, 1e-2), (1e3, 1e-5), (1.0, 1e-6)])
+@pytest.mark.parametrize("seed", range(4))
+def test_more_planes_than_weights_are_no_obstacle(size, regularization, seed):
+    rng = np.random.default_rng(seed)
+    X, y = size * rng.normal(size=(17, 1)), np.r_[0, 1, 2, rng.integers(0, 3, 14)]
+    solver = OneSlack(tolerance=1e-5)
+    model = MulticlassClassifier(loss="hinge", solver=solver, regularization=regularization).fit(X, y)
+    assert model.gap_ <= 1e-5 * model.objective_
+
+
 @pytest.mark.parametrize("loss", ["euclidean", "hinge"])
 def test_a_run_that_cannot_go_on_warns(loss):
     X, wide, _ = table(0, 1.7e18)

@@ -22,7 +22,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.estimators.predictor import StructuredPredictor
+from maximand.estimators.predictor import NothingKnown, StructuredPredictor
 from maximand.solvers import Result
 from maximand.solvers.base import INTERRUPTED
 from maximand.support import Array
@@ -97,7 +97,7 @@ class RegularizationCV(MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : fitted on all data with the best strength
     regularization_, best_score_ : float
     scores_ : array (strength, fold)
-        Without folds in which all test examples weigh 0.
+        Without folds in which all test examples weigh 0, or nothing of them is known.
     """
 
     def __init__(
@@ -137,7 +137,12 @@ class RegularizationCV(MetaEstimatorMixin, BaseEstimator):
             delayed(_scores)(estimator, X, y, weight, strengths, scorer, *fold)
             for fold in self._folds(n_examples, y, groups, weight)
         )
-        self.scores_: Array = np.array(columns).T
+        telling = [column for column in columns if column is not None]
+        if not telling:
+            raise ValueError(
+                "No fold has anything known to test on; use other folds, such as cv=KFold(5, shuffle=True)."
+            )
+        self.scores_: Array = np.array(telling).T
         means = self.scores_.mean(axis=1)
         if np.isnan(means).all():
             raise ValueError("Every strength scores NaN on some fold; check scoring, or use fewer folds.")
@@ -246,15 +251,18 @@ def _plain(y: Any) -> bool:
 
 def _scores(
     estimator: Any, X: Any, y: Any, weight: Array | None, strengths: Array, scorer: Any, train: Any, test: Any
-) -> list[float]:
-    """Return the score of every strength on a fold."""
+) -> list[float] | None:
+    """Return the score of every strength on a fold; None where nothing is known of its test examples."""
 
     def of(examples: Any) -> tuple[Any, Any, Array | None]:
         return _safe_indexing(X, examples), _safe_indexing(y, examples), None if weight is None else weight[examples]
 
     X_train, y_train, train_weight = of(train)
     models = regularization_path(estimator, X_train, y_train, strengths, **_named(train_weight))
-    return [_score(scorer, model, *of(test)) for model in models]
+    try:
+        return [_score(scorer, model, *of(test)) for model in models]
+    except NothingKnown:
+        return None
 
 
 def _score(scorer: Any, model: Any, X: Any, y: Any, weight: Any) -> float:

@@ -353,14 +353,18 @@ def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: 
     )
 
 
+class NothingKnown(ValueError):
+    """There is nothing to compare predictions with."""
+
+
 def mean_of_known(values: np.ndarray, known: Bools, weight: Array | None, otherwise: str) -> float:
     """Return the weighted mean of the values that are known; `otherwise` says that none is."""
     if not known.any():
-        raise ValueError(f"{otherwise}; there is nothing to compare predictions with.")
+        raise NothingKnown(f"{otherwise}; there is nothing to compare predictions with.")
     if weight is None:
         return float(np.average(values[known]))
     if not weight[known].any():
-        raise ValueError("All examples with something known weigh 0; at least one of them must count.")
+        raise NothingKnown("All examples with something known weigh 0; at least one of them must count.")
     return float(np.average(values[known], weights=weight[known]))
 
 

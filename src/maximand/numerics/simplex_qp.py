@@ -3,16 +3,20 @@
 import numpy as np
 import piqp
 
-from maximand.support import Array, Bools
+from maximand.support import Array, Bools, Ints
 
 NEGLIGIBLE = 1e-12  # shares below this are zero
 PRECISE = 1e-7  # distance to the maximum, as a share of it, that is good enough
+DEPENDENT = 1e-13  # singular values below this share of the largest are zero
+STEPS = 4  # of polishing for each entry
 
 
 def maximize_on_simplex(gram: Array, linear: Array, n_free: int = 0) -> Array:
     """Return x >= 0 that maximises linear @ x - x @ gram @ x / 2, all but the last `n_free` of x summing to one.
 
-    The answer is exactly feasible, so its value is a valid lower bound on the maximum whatever the solver did.
+    The answer is exactly feasible, so its value is a valid lower bound on the maximum whatever the solver did. An
+    interior-point method is precise in relation to the largest numbers of the program, which may dwarf its maximum:
+    where that is not enough, Wolfe's algorithm goes on from its answer.
     """
     m = linear.size - n_free
     if m == 1 and not n_free:
@@ -37,52 +41,81 @@ def maximize_on_simplex(gram: Array, linear: Array, n_free: int = 0) -> Array:
     answer = np.maximum(np.nan_to_num(solver.result.x), 0.0)
     total = answer[:m].sum()
     answer[:m] = answer[:m] / total if total > 0 else 1.0 / m
-    return answer if n_free else _polished(gram, linear, answer)
+    for dependent in (True, False):
+        if n_free or _is_precise(gram, linear, answer):
+            break
+        answer = _wolfe(gram, linear, answer, dependent)
+    return answer
 
 
-def _polished(gram: Array, linear: Array, x: Array) -> Array:
-    """Bring an answer that is near the maximum closer, where it is worth it: Wolfe's algorithm from there.
+def _wolfe(gram: Array, linear: Array, x: Array, dependent: bool) -> Array:
+    """Return the best x on the path of Wolfe's algorithm from a point that is near the maximum.
 
-    Interior points are precise in relation to the largest numbers of the program only, which may dwarf its maximum.
+    dependent: whether planes that are not independent are traded for each other first, which rounding may spoil.
     """
     best, most = x, _value(gram, linear, x)
     x = np.where(x > NEGLIGIBLE, x, 0.0)
-    x /= x.sum()
-    for _ in range(x.size):
-        slopes = linear - gram @ x
-        top = int(slopes.argmax())
-        if slopes[top] - slopes @ x <= PRECISE * abs(most):
-            break
-        used = x > 0
-        used[top] = True
-        while True:
-            move = _best_shares(gram, linear, used) - x
-            falling = np.flatnonzero(move < 0)
-            steps = x[falling] / -move[falling]
-            if not falling.size or steps.min() >= 1.0:
-                x = np.maximum(x + move, 0.0)
-                break
-            x = np.maximum(x + steps.min() * move, 0.0)
-            first = falling[steps.argmin()]
-            x[first], used[first] = 0.0, False
+    used = x > 0
+    for _ in range(STEPS * x.size):
+        move, longest = _flat_direction(gram, linear, used) if dependent else None, np.inf
+        if move is None:
+            move, longest = _best_shares(gram, linear, used) - x, 1.0
+        falling = np.flatnonzero(move < 0)
+        steps = x[falling] / -move[falling]
+        step = min(float(steps.min(initial=np.inf)), longest)
+        if step < longest:
+            used[falling[steps.argmin()]] = False
+        x = np.where(used, np.maximum(x + step * move, 0.0), 0.0)
         x /= x.sum()
         value = _value(gram, linear, x)
-        if not value > most:
-            break
-        best, most = x, value
+        if value > most:
+            best, most = x, value
+        if step == longest:
+            top = int((linear - gram @ x).argmax())
+            if used[top] or _is_precise(gram, linear, x):
+                break
+            used[top] = True
     return best
+
+
+def _is_precise(gram: Array, linear: Array, x: Array) -> bool:
+    slopes = linear - gram @ x
+    return bool(slopes.max() - slopes @ x <= PRECISE * abs(_value(gram, linear, x)))
 
 
 def _value(gram: Array, linear: Array, x: Array) -> float:
     return float(linear @ x - 0.5 * x @ (gram @ x))
 
 
+def _system(gram: Array, places: Ints) -> tuple[Array, float]:
+    """Return the square part of the program at some places, and how large it is."""
+    part = gram[np.ix_(places, places)]
+    return part, max(float(part.diagonal().max()), np.finfo(float).tiny)
+
+
+def _flat_direction(gram: Array, linear: Array, used: Bools) -> Array | None:
+    """Return a direction in the used entries along which the program rises and does not bend; None if there is none.
+
+    There are some where the planes of the used entries are not independent.
+    """
+    places = np.flatnonzero(used)
+    square, scale = _system(gram, places)
+    _, sizes, vectors = np.linalg.svd(np.vstack([square / scale, np.ones(places.size)]))
+    flat = vectors[int((sizes > DEPENDENT * places.size * sizes[0]).sum()) :]
+    rise = flat @ (linear[places] - linear[places].mean())
+    if not np.linalg.norm(rise) > DEPENDENT * np.abs(linear[places]).max():
+        return None
+    direction = np.zeros(linear.size)
+    direction[places] = flat.T @ rise
+    return direction
+
+
 def _best_shares(gram: Array, linear: Array, used: Bools) -> Array:
     """Return the x that sums to one and maximises the program, whatever its signs, with all but the used entries 0."""
     places = np.flatnonzero(used)
-    scale = max(float(gram[places, places].max()), np.finfo(float).tiny)
+    square, scale = _system(gram, places)
     system = np.full((places.size + 1, places.size + 1), scale)
-    system[:-1, :-1], system[-1, -1] = gram[np.ix_(places, places)], 0.0
+    system[:-1, :-1], system[-1, -1] = square, 0.0
     right = np.append(linear[places] - linear[places].max(), scale)
     shares = np.zeros(linear.size)
     shares[places] = np.linalg.lstsq(system, right, rcond=None)[0][:-1]

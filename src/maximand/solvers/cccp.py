@@ -19,6 +19,7 @@ from maximand.solvers.simplex_blocks import SimplexBlocks
 from maximand.solvers.subgradient import Perceptron, Subgradient
 from maximand.support import Array, Plane
 
+EASIER_ROUNDS = 100  # for the objective that partial annotations begin with, whatever the limit of the real one
 NUDGES, NUDGE = 3, 1e-6  # how often, and how far in relation to the weights, the reward is asked beside them
 FEW_WEIGHTS = 50  # up to so many, planes of all examples together close the gap in a few dozen rounds
 
@@ -68,7 +69,7 @@ class CCCP(Solver):
         inner = self.inner or automatic(convex, tolerance=self.tolerance)
         return Rounds(start_weights(objective, start), start is None, inner, inner.begin(convex, None))
 
-    def _start_softly(self, objective: Objective, state: Rounds) -> bool:
+    def _start_softly(self, objective: Objective, state: Rounds, deadline: float) -> bool:
         """On partial annotations begin where an easier objective ends; say whether that was interrupted.
 
         For a reward that ignores the annotation that is the one whose reward does not. For a maximum over the outputs
@@ -76,13 +77,14 @@ class CCCP(Solver):
         """
         easier = objective.rewarding_annotation()
         if easier.loss != objective.loss:
-            found = self.minimize(easier)
+            found = replace(self, max_iterations=EASIER_ROUNDS, max_seconds=_seconds_until(deadline)).minimize(easier)
             state.weights, state.at_annotation = found.weights, False
             return found.interrupted
         if objective.smooth or objective.loss.homogeneous or objective.signed:
             return False
         try:
-            found = LBFGS(tolerance=1e-2).minimize(replace(objective, loss=CRF, frozen=None))
+            soft = replace(objective, loss=CRF, frozen=None)
+            found = LBFGS(tolerance=1e-2, max_seconds=_seconds_until(deadline)).minimize(soft)
         except NotImplementedError:  # a space without marginals
             return False
         if objective.value(found.weights) < objective.value(state.weights):
@@ -93,7 +95,7 @@ class CCCP(Solver):
         """Yield the weights after each round."""
         inner, deadline = state.inner, time.perf_counter() + self.max_seconds
         if not state.begun:
-            interrupted = state.at_annotation and not objective.full and self._start_softly(objective, state)
+            interrupted = state.at_annotation and not objective.full and self._start_softly(objective, state, deadline)
             state.value = objective.value(state.weights)
             state.precision = max(self.coarse, inner.tolerance) if self.adaptive else inner.tolerance
             state.begun = True
@@ -112,8 +114,8 @@ class CCCP(Solver):
             start = Result(
                 state.weights, state.value, None, False, False, "", state=state.held if self.recycle else None
             )
-            left = min(inner.max_seconds, max(0.0, deadline - time.perf_counter()))
-            result = replace(inner, tolerance=state.precision, max_seconds=left).minimize(
+            seconds = min(inner.max_seconds, _seconds_until(deadline))
+            result = replace(inner, tolerance=state.precision, max_seconds=seconds).minimize(
                 surrogate, start=start
             )  # 6-12
             state.held, state.at_annotation = result.state, False
@@ -125,6 +127,11 @@ class CCCP(Solver):
             yield Iterate(state.weights, state.value)
             if result.interrupted:
                 raise KeyboardInterrupt
+
+
+def _seconds_until(deadline: float) -> float:
+    """Return the seconds that are left."""
+    return max(0.0, deadline - time.perf_counter())
 
 
 def _beside(state: Rounds) -> Array:

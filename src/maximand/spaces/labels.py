@@ -162,7 +162,9 @@ class Orders(Labels):
                         row[a], row[b] = 1, 0
                         examples.append(i)
                         turned.append(row)
-        return np.array(examples, dtype=np.int64), Orders.of(np.array(turned).reshape(-1, self.groups.shape[1]))
+        return np.array(examples, dtype=np.int64), Orders.of(
+            np.array(turned, dtype=np.int64).reshape(-1, self.groups.shape[1])
+        )
 
 
 def take_slots(offsets: Ints, examples: Ints | slice) -> tuple[Ints | slice, Ints]:

@@ -108,7 +108,9 @@ class Subset(TableSpace):
             found = self._by_sizes(maximum, steered, annotation, *settings)
         else:
             found = maximum(self, steered, *settings)
-        return Support(found.value + self.dot(np.where(forced, theta, 0.0), found.mean), found.mean)
+        possible = found.value > -np.inf
+        value = found.value + np.where(possible, self.dot(np.where(forced, theta, 0.0), found.mean), 0.0)
+        return Support(value, found.mean)
 
     def _by_sizes(self, maximum, theta: Array, annotation: Sizes, *settings) -> Support:  # type: ignore[no-untyped-def]
         """Ask for examples of the same sizes together."""

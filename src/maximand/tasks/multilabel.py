@@ -93,9 +93,10 @@ class MultilabelTask(Task):
         """Find the labels."""
         if isinstance(self.shape, Pairwise) and not isinstance(self.shape.search, Inference | None):
             raise ValueError(f"search is {self.shape.search!r}; give None or an inference such as GraphCut().")
-        Y = read(Y)
-        if self.classes is not None:
-            classes = given_classes(self.classes)
+        known = None if self.classes is None else given_classes(self.classes)
+        Y = read(Y, n_labels=None if known is None else known.size)
+        if known is not None:
+            classes = known
         elif isinstance(Y, np.ndarray):
             classes = np.arange(Y.shape[1])
         else:
@@ -126,11 +127,11 @@ def _pairwise(node: PerLabel) -> GraphFeatures:
     return GraphFeatures(node, PRESENT_PAIR, Structure.complete(k).n_tables, columns=columns)
 
 
-def read(Y: Any, indicators: bool | None = None) -> np.ndarray | list[Any]:
+def read(Y: Any, indicators: bool | None = None, n_labels: int | None = None) -> np.ndarray | list[Any]:
     """Return indicators as a matrix, and collections of labels as a list with one for each row.
 
     Lists of equal length in which there is nothing but 1, 0, -1, NaN and None are indicators, unless it is known that
-    there are none.
+    there are none, or that there are more or fewer labels.
     """
     if issparse(Y):
         return csr_array(Y).toarray()
@@ -145,7 +146,7 @@ def read(Y: Any, indicators: bool | None = None) -> np.ndarray | list[Any]:
         )
     rows = list(Y)
     lengths = {len(row) if isinstance(row, (list, tuple, np.ndarray)) and _indicators(row) else 0 for row in rows}
-    if indicators is not False and len(lengths) == 1 and 0 not in lengths:
+    if indicators is not False and len(lengths) == 1 and 0 not in lengths and (n_labels is None or n_labels in lengths):
         return np.asarray(rows)
     for i, row in enumerate(rows):
         _check_collection(row, i)

@@ -84,7 +84,7 @@ def _order(ranking: Any, i: int) -> Order:
         return [
             tuple(label) if isinstance(label, Candidates) else (_checked(label),)
             for label in plain
-            if not unknown(label)
+            if not unknown(label) and label != set()
         ]
     except TypeError:
         raise ValueError(f"y[{i}] is {ranking!r}; labels are strings, numbers or tuples.") from None
