@@ -22,6 +22,11 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
 
 
 @cache
+def _cores() -> int:
+    return int(cpu_count())  # reads files of the system
+
+
+@cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
@@ -39,7 +44,7 @@ class Threads:
     @property
     def count(self) -> int:
         """The number of threads in use."""
-        return self.n_threads or cpu_count()
+        return self.n_threads or _cores()
 
     def session(self) -> AbstractContextManager[object]:
         """Keep matrix products on the thread that asks for them, while the context lasts.
