@@ -1,7 +1,5 @@
 """Features of very different sizes: certificates stay true, and a run that cannot go on says so."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -61,17 +59,13 @@ def test_a_run_that_cannot_go_on_warns(loss):
         OrdinalClassifier(loss=loss).fit(wide, levels)
 
 
-@pytest.mark.parametrize(
-    ("model", "Y"),
-    [(OrdinalClassifier(), 0), (MulticlassClassifier(loss="crf"), 0), (LabelRanker(), 1)],
-)
-def test_large_features_are_learnt_from(model, Y):
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [OrdinalClassifier(), MulticlassClassifier(loss="crf"), LabelRanker()], ids=repr)
+def test_large_features_are_learnt_from(model):
     X = 1e13 * table(0, 1.0)[0]
-    Y = (X[:, 0] > 0).astype(int) if Y == 0 else np.argsort(-X, axis=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        assert model.fit(X, Y).score(X, Y) > -0.05
-    assert model.weights_.any()
+    Y = np.argsort(-X, axis=1) if isinstance(model, LabelRanker) else (X[:, 0] > 0).astype(int)
+    best = 0.0 if isinstance(model, OrdinalClassifier) else 1.0  # minus an error, accuracy, Kendall's tau
+    assert model.fit(X, Y).score(X, Y) > best - 0.05
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

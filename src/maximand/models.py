@@ -17,7 +17,6 @@ from sklearn.kernel_approximation import (
     RBFSampler,
     SkewedChi2Sampler,
 )
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
@@ -108,11 +107,8 @@ def dump(model: Any, classes: Iterable[type] = ()) -> bytes:
 
 
 def _chosen(model: Any) -> Any:
-    """Return the best estimator of a search; any other model itself."""
-    if not isinstance(model, (estimators.RegularizationCV, BaseSearchCV)):
-        return model
-    check_is_fitted(model, "best_estimator_")
-    return model.best_estimator_
+    """Return the best estimator of a fitted search; any other model itself."""
+    return getattr(model, "best_estimator_", model)
 
 
 def _tree(packer: Packer, estimator: Any) -> dict[str, Any]:

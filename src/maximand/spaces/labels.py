@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -151,20 +150,20 @@ class Orders(Labels):
         return np.flatnonzero(((self.groups < 0).sum(axis=1) > 1) & (self.groups.max(axis=1, initial=-1) > 0))
 
     def contradictions(self) -> tuple[Ints, Labels]:
-        """Split Y° by two items of neighbouring groups that are in each other's place; the pieces overlap."""
-        examples, turned = [], []
-        for i, groups in enumerate(self.groups):
-            present = np.unique(groups[groups >= 0])
-            for before, after in pairwise(present):
-                for a in np.flatnonzero(groups == before):
-                    for b in np.flatnonzero(groups == after):
-                        row = np.full(groups.size, -1)
-                        row[a], row[b] = 1, 0
-                        examples.append(i)
-                        turned.append(row)
-        return np.array(examples, dtype=np.int64), Orders.of(
-            np.array(turned, dtype=np.int64).reshape(-1, self.groups.shape[1])
-        )
+        """Split Y° by two items of neighbouring groups that are in each other's place; the pieces overlap.
+
+        Where positions say all, so do those: the pieces are fewer, and no order is to be searched for.
+        """
+        if not self.loose.size:
+            return super().contradictions()
+        k = self.groups.shape[1]
+        own, others = self.groups[:, :, None], self.groups[:, None, :]
+        following = np.where(others > own, others, k).min(axis=2, keepdims=True)
+        examples, before, after = np.nonzero((own >= 0) & (others == following))
+        turned = np.full((examples.size, k), -1)
+        turned[np.arange(examples.size), before] = 1
+        turned[np.arange(examples.size), after] = 0
+        return examples, Orders.of(turned)
 
 
 def take_slots(offsets: Ints, examples: Ints | slice) -> tuple[Ints | slice, Ints]:

@@ -53,7 +53,7 @@ class TableSpace(LabelledSpace):
         return np.arange(self.n_examples + 1) * self.width, np.zeros(self.n_examples + 1, dtype=np.int64)
 
     def argmax_other(self, theta: Array, annotation: Labels) -> Support:
-        """Best output that contradicts the annotation: the best of those that do so first at each slot."""
+        """Best output that contradicts the annotation, over the pieces of Y°."""
         examples, turned = annotation.contradictions()
         found = self.take(examples).argmax_given(self.rows(theta)[examples].ravel(), turned)
         values, mean = np.full(self.n_examples, -np.inf), np.zeros((self.n_examples, self.width))
@@ -64,7 +64,7 @@ class TableSpace(LabelledSpace):
         return Support(values, mean.ravel(), found.guarantee)
 
     def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
-        """Soft maximum over the outputs that contradict the annotation: the soft sum over where they do so first."""
+        """Soft maximum over the outputs that contradict the annotation: the soft sum over the pieces of Y°."""
         examples, turned = annotation.contradictions()
         found = self.take(examples).marginals_given(self.rows(theta)[examples].ravel(), turned, temperature)
         top = np.full(self.n_examples, -np.inf)
