@@ -11,7 +11,7 @@ import numpy as np
 from maximand.batch import Batch
 from maximand.costs import Hamming
 from maximand.engine import Threads
-from maximand.features import ChainFeatures, PerLabel, Rows
+from maximand.features import ChainFeatures, Examples, PerLabel, Rows
 from maximand.losses import CRF, HINGE
 from maximand.objective import Objective
 from maximand.spaces import Chain, Labels
@@ -27,7 +27,7 @@ def objective(n_sequences, length, loss, threads):
     inputs = Rows(rng.normal(size=(tokens, FEATURES)), offsets)
     labels = Labels(rng.integers(0, LABELS, tokens), offsets, LABELS)
     space = Chain(np.full(n_sequences, length), LABELS)
-    batch = Batch(inputs, space, labels, Hamming(), np.ones(n_sequences))
+    batch = Batch(Examples(space, inputs), labels, Hamming(), np.ones(n_sequences))
     return Objective.of(batch, ChainFeatures(PerLabel(FEATURES, LABELS)), loss, 1e-3, Threads(threads))
 
 

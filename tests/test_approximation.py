@@ -47,8 +47,8 @@ def table():
 
 def objective_of(table, inference, loss="hinge", weighted=False, Y=None):
     X, full, weight = table
-    bound, inputs, annotation = MultilabelTask(Pairwise(inference)).bind(X, full if Y is None else Y)
-    batch = Batch(inputs, bound.space(X, inputs), annotation, bound.cost, np.ones(len(X)))
+    bound, examples, annotation = MultilabelTask(Pairwise(inference)).bind(X, full if Y is None else Y)
+    batch = Batch(examples, annotation, bound.cost, np.ones(len(X)))
     return Objective.of(batch, bound.features, LOSSES[loss], REGULARIZATION, sample_weight=weight if weighted else None)
 
 
@@ -285,8 +285,8 @@ def test_the_cost_may_be_a_count(table):
     X, Y, _ = table
     settings = {"cost": Hamming(), "regularization": REGULARIZATION, "solver": BlockFrankWolfe(tolerance=0.01)}
     model = MultilabelClassifier(structure=Pairwise(RhoApproximate(0.7)), **settings).fit(X, Y)
-    bound, inputs, annotation = MultilabelTask(Pairwise(Exhaustive()), cost=Hamming()).bind(X, Y)
-    batch = Batch(inputs, bound.space(X, inputs), annotation, bound.cost, np.ones(len(X)))
+    bound, examples, annotation = MultilabelTask(Pairwise(Exhaustive()), cost=Hamming()).bind(X, Y)
+    batch = Batch(examples, annotation, bound.cost, np.ones(len(X)))
     truth = Objective.of(batch, bound.features, LOSSES["hinge"], REGULARIZATION).value(model.weights_)
     low, high = model.shortfall_.intervals(0.7).objective
     assert low < truth <= high

@@ -215,13 +215,13 @@ def test_partial_rankings_teach(table, encoding, projection):
 def test_what_is_not_listed(table):
     X, _, _, _ = table
     model = LabelRanker(classes=NAMES, unlisted="below").fit(X[:2], [["elm"], ["ash", "birch"]])
-    labels = model.task_.annotation(X[:2], [["elm"], ["ash", "birch"]], model.task_.inputs(X[:2]))
+    labels = model.task_.annotation(model.task_.encode(X[:2]), [["elm"], ["ash", "birch"]])
     allowed = labels.allowed_nodes.reshape(2, 4, 4)
     np.testing.assert_array_equal(allowed[0, 3], [True, False, False, False])
     np.testing.assert_array_equal(allowed[0, 0], [False, True, True, True])
     np.testing.assert_array_equal(allowed[1, 2], [False, False, True, True])
     model = LabelRanker(classes=NAMES).fit(X[:2], [["elm", "ash"], None])
-    labels = model.task_.annotation(X[:2], [["elm", "ash"], None], model.task_.inputs(X[:2]))
+    labels = model.task_.annotation(model.task_.encode(X[:2]), [["elm", "ash"], None])
     allowed = labels.allowed_nodes.reshape(2, 4, 4)
     np.testing.assert_array_equal(allowed[0, 3], [True, True, True, False])
     np.testing.assert_array_equal(allowed[0, 0], [False, True, True, True])

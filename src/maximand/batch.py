@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from maximand.costs import Cost
-from maximand.features import Rows
+from maximand.features import Examples
 from maximand.oracles import Target
 from maximand.spaces import OutputSpace
 from maximand.support import Array, Guarantee, Ints, Plane
@@ -25,11 +25,15 @@ LARGE_MODEL = 1 << 16
 class Batch:
     """Examples with their annotation, the cost of mistakes and their weights, which sum to one over all examples."""
 
-    inputs: Rows
-    space: OutputSpace
+    examples: Examples
     annotation: Any
     cost: Cost
     weight: Array
+
+    @property
+    def space(self) -> OutputSpace:
+        """The outputs that the examples may have."""
+        return self.examples.space
 
     @property
     def target(self) -> Target:
@@ -45,8 +49,7 @@ class Batch:
         """Return some of the examples."""
         return replace(
             self,
-            inputs=self.inputs.take(examples),
-            space=self.space.take(examples),
+            examples=self.examples.take(examples),
             annotation=self.annotation.take(examples),
             weight=self.weight[examples],
         )
@@ -75,9 +78,9 @@ class Lanes:
         self.calls, self.guarantee = 0, Guarantee.EXACT
         self.annotated_score: Plane | None = None
         n_lanes = LANES if n_weights <= LARGE_MODEL else LANES_OF_LARGE_MODELS
-        chunks = [batch.take(examples) for examples in cut(batch.space.work, n_lanes)]
+        chunks = [batch.take(examples) for examples in cut(batch.space.layout.work, n_lanes)]
         # Cost vectors are kept between calls while they take no more memory than the input itself.
-        keep = 8 * batch.space.n_parts <= max(batch.inputs.n_bytes, 1 << 24)
+        keep = 8 * batch.space.n_parts <= max(batch.examples.inputs.n_bytes, 1 << 24)
         pieces = [(chunk, chunk.target if keep else None) for chunk in chunks]
         n_lanes = min(n_lanes, len(pieces))
         cuts = [len(pieces) * lane // n_lanes for lane in range(n_lanes + 1)]

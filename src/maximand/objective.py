@@ -129,24 +129,26 @@ class Objective:
         """The number of examples."""
         return self.batch.space.n_examples
 
-    def _each(self, oracle: Oracle, spread: Array, lane: list[Piece]) -> Iterator[tuple[Batch, Target, Array, Support]]:
-        """Ask the oracle at spread weights, chunk by chunk; yield chunk, target, theta and answer."""
+    def _each(
+        self, oracle: Oracle, expanded: Array, lane: list[Piece]
+    ) -> Iterator[tuple[Batch, Target, Array, Support]]:
+        """Ask the oracle at expanded weights, chunk by chunk; yield chunk, target, theta and answer."""
         for chunk, kept in lane:
             target = kept or chunk.target
-            theta = self.features.scores(chunk.inputs, spread)
+            theta = self.features.scores(chunk.examples, expanded)
             yield chunk, target, theta, oracle(chunk.space, theta, target)
 
     def _plane(self, oracle: Oracle, weights: Array, batch: Batch | None = None) -> Plane:
         """Return the weighted sum of the planes of all examples, or of those of another batch."""
-        spread = self.features.spread(weights)
+        expanded = self.features.expand(weights)
         weight = (batch or self.batch).weight
         even = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
 
         def lane_sums(lane: list[Piece]) -> tuple[Array, float, Guarantee]:
-            slope, value, guarantee = np.zeros(self.features.n_spread), 0.0, Guarantee.EXACT
-            for chunk, _, _, support in self._each(oracle, spread, lane):
-                mean = support.mean if even else chunk.space.scale(support.mean, chunk.weight)
-                self.features.add_sums(chunk.inputs, mean, slope)
+            slope, value, guarantee = np.zeros(self.features.n_expanded), 0.0, Guarantee.EXACT
+            for chunk, _, _, support in self._each(oracle, expanded, lane):
+                mean = support.mean if even else chunk.space.layout.scale(support.mean, chunk.weight)
+                self.features.add_sums(chunk.examples, mean, slope)
                 value += float(chunk.weight @ support.value)
                 guarantee = guarantee & support.guarantee
             return slope, value, guarantee
@@ -162,7 +164,7 @@ class Objective:
             self.lanes.note((batch or self.batch).n_examples, -guarantee if oracle is self.loss.reward else guarantee)
             if even:
                 total *= weight[0]
-            total = self.features.gather(total)
+            total = self.features.reduce(total)
             return Plane(total, value - float(total @ weights), guarantee)
 
     @property
@@ -228,19 +230,19 @@ class Objective:
         batch = self.batch if examples is None else self.batch.take(examples)
         lanes: list[list[Piece]] = self.lanes.lanes if examples is None else [[(batch, None)]]
         threshold = np.full(batch.n_examples, -np.inf) if above is None else above
-        spread = self.features.spread(weights)
+        expanded = self.features.expand(weights)
         starts = iter(np.cumsum([0] + [sum(chunk.n_examples for chunk, _ in lane) for lane in lanes]))
 
         def lane_planes(work: tuple[list[Piece], int]) -> list[ExamplePlanes]:
             lane, start = work
             found = []
-            for chunk, target, theta, support in self._each(self.loss.penalty, spread, lane):
-                values = support.value - chunk.space.dot(theta, target.psi)
+            for chunk, target, theta, support in self._each(self.loss.penalty, expanded, lane):
+                values = support.value - chunk.space.layout.dot(theta, target.psi)
                 wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
-                scores = chunk.space.dot(theta, support.mean)[wanted]
+                scores = chunk.space.layout.dot(theta, support.mean)[wanted]
                 offsets = support.value[wanted] - scores
                 rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
-                difference = chunk.space.nonzeros(support.mean - target.psi, wanted)
+                difference = chunk.space.layout.nonzeros(support.mean - target.psi, wanted)
                 found.append(ExamplePlanes(start + wanted, *difference, offsets, values, support.guarantee, rounding))
                 start += chunk.n_examples
             return found
@@ -263,12 +265,12 @@ class Objective:
 
     def slacks(self, weights: Array) -> tuple[Array, Array]:
         """Return for each example the penalty less the score of its annotated parts, and that score."""
-        spread = self.features.spread(weights)
+        expanded = self.features.expand(weights)
 
         def lane_slacks(lane: list[Piece]) -> tuple[Array, Array]:
             scores = [
-                (support.value, chunk.space.dot(theta, target.psi))
-                for chunk, target, theta, support in self._each(self.loss.penalty, spread, lane)
+                (support.value, chunk.space.layout.dot(theta, target.psi))
+                for chunk, target, theta, support in self._each(self.loss.penalty, expanded, lane)
             ]
             return np.concatenate([value for value, _ in scores]), np.concatenate([score for _, score in scores])
 
@@ -285,12 +287,12 @@ class Objective:
         if self.frozen is not None and self.loss.reward is not None and self.loss.reward.linear(self.full):
             return replace(self.frozen, offset=0.0)
         if self.lanes.annotated_score is None:
-            slope = np.zeros(self.features.n_spread)
+            slope = np.zeros(self.features.n_expanded)
             for lane in self.lanes.lanes:
                 for chunk, target in lane:
                     psi = (target or chunk.target).psi
-                    self.features.add_sums(chunk.inputs, chunk.space.scale(psi, chunk.weight), slope)
-            self.lanes.annotated_score = Plane(self.features.gather(slope), 0.0)
+                    self.features.add_sums(chunk.examples, chunk.space.layout.scale(psi, chunk.weight), slope)
+            self.lanes.annotated_score = Plane(self.features.reduce(slope), 0.0)
         return self.lanes.annotated_score
 
     def linearized(self, weights: Array) -> Objective:

@@ -52,7 +52,7 @@ class Target:
 
     def regularizer(self, geometry: Geometry) -> Array:
         """Return Psi(psi(y)) for every example."""
-        return self.space.dot(np.ones(self.space.n_parts), geometry.terms(self.psi))
+        return self.space.layout.dot(np.ones(self.space.n_parts), geometry.terms(self.psi))
 
 
 class Oracle(Protocol):
@@ -107,7 +107,7 @@ class Soft:
 
     def _maximum(self, space: OutputSpace, theta: Array, target: Target) -> Support:
         if self.over is Over.ANNOTATED and target.full:
-            return Support(space.dot(theta, target.psi), target.psi)
+            return Support(space.layout.dot(theta, target.psi), target.psi)
         match self.over, self.smooth:
             case Over.ALL, False:
                 return space.argmax(theta)
@@ -129,7 +129,7 @@ def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found:
     """
     known = Soft(Over.ANNOTATED)(space, theta, target)
     better = (known.value > found.value).astype(float)
-    mean = space.scale(found.mean, 1.0 - better) + space.scale(known.mean, better)
+    mean = space.layout.scale(found.mean, 1.0 - better) + space.layout.scale(known.mean, better)
     return Support(np.maximum(known.value, found.value), mean, found.guarantee & known.guarantee)
 
 
@@ -162,7 +162,7 @@ class Projection:
         """Return value and gradient; without a target, over all outputs."""
         if self.over is Over.ANNOTATED and target is not None:
             if target.full:
-                return Support(space.dot(theta, target.psi) - target.regularizer(self.geometry), target.psi)
+                return Support(space.layout.dot(theta, target.psi) - target.regularizer(self.geometry), target.psi)
             return space.project_given(theta, target.annotation, self.geometry)
         self.onto.check(space, self.geometry)
         start = None if target is None else target.starts.get(self)
@@ -199,9 +199,9 @@ class Rescaled:
     def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
         """Return value and gradient, cost(y) * (psi(y) - psi(y*)) at the best y."""
         vector, constant = target.cost_linear
-        best = space.argmax_product(vector, constant, theta, 1.0 - space.dot(theta, target.psi))
-        costs = np.where(best.value > 0, space.dot(vector, best.mean) + constant, 0.0)
-        return Support(best.value, space.scale(best.mean - target.psi, costs), best.guarantee)
+        best = space.argmax_product(vector, constant, theta, 1.0 - space.layout.dot(theta, target.psi))
+        costs = np.where(best.value > 0, space.layout.dot(vector, best.mean) + constant, 0.0)
+        return Support(best.value, space.layout.scale(best.mean - target.psi, costs), best.guarantee)
 
 
 @dataclass(frozen=True)
@@ -226,6 +226,6 @@ class Larger:
         wins = (first.value > second.value).astype(float)
         return Support(
             np.maximum(first.value, second.value),
-            space.scale(first.mean, wins) + space.scale(second.mean, 1.0 - wins),
+            space.layout.scale(first.mean, wins) + space.layout.scale(second.mean, 1.0 - wins),
             first.guarantee & second.guarantee,
         )

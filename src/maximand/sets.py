@@ -71,13 +71,15 @@ class Cube(ConvexSet):
 
     def project(self, space: OutputSpace, theta: Array, geometry: Geometry, start: Array | None = None) -> Support:
         """Clip every part."""
+        theta = space.layout.expand(theta)
         free = theta if geometry is Geometry.EUCLIDEAN else np.exp(np.minimum(theta, 1.0) - 1.0)
         return _separate(space, theta, np.clip(free, 0.0, 1.0), geometry)
 
     def argmax(self, space: OutputSpace, theta: Array) -> Support:
         """Take every part of positive score."""
+        theta = space.layout.expand(theta)
         mean = (theta > 0).astype(float)
-        return Support(space.dot(np.where(theta > 0, theta, 0.0), mean), mean)
+        return Support(space.layout.dot(np.where(theta > 0, theta, 0.0), mean), mean)
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ class Everything(ConvexSet):
 
     def project(self, space: OutputSpace, theta: Array, geometry: Geometry, start: Array | None = None) -> Support:
         """Return theta itself, or exp(theta - 1)."""
+        theta = space.layout.expand(theta)
         return _separate(space, theta, theta if geometry is Geometry.EUCLIDEAN else np.exp(theta - 1.0), geometry)
 
     def argmax(self, space: OutputSpace, theta: Array) -> Support:
@@ -165,4 +168,4 @@ def check_set(onto: object, projection: str) -> None:
 def _separate(space: OutputSpace, theta: Array, mean: Array, geometry: Geometry) -> Support:
     """Return a projection that treats every part by itself."""
     ones = np.ones(space.n_parts)
-    return Support(space.dot(ones, np.where(mean != 0, theta, 0.0) * mean - geometry.terms(mean)), mean)
+    return Support(space.layout.dot(ones, np.where(mean != 0, theta, 0.0) * mean - geometry.terms(mean)), mean)

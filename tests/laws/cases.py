@@ -22,7 +22,18 @@ from maximand.costs import (
     Weighted,
     ZeroOne,
 )  # fmt: skip
-from maximand.features import ChainFeatures, FeatureMap, GraphFeatures, GraphRows, PartFeatures, PerLabel, Rows
+from maximand.features import (
+    ChainFeatures,
+    Examples,
+    FeatureMap,
+    GraphFeatures,
+    GraphRows,
+    PartFeatures,
+    PerLabel,
+    RowBlock,
+    Rows,
+    SumOfBlocks,
+)
 from maximand.inference import Exhaustive, Structure, Tree
 from maximand.losses import LOSSES
 from maximand.objective import Objective
@@ -65,6 +76,10 @@ class Case:
     costs: list[Cost]
     soft: bool = True  # whether the space has marginals
 
+    @property
+    def examples(self):
+        return Examples(self.space, self.inputs)
+
     def theta(self, rng):
         return rng.normal(size=self.space.n_parts) * 2
 
@@ -79,7 +94,7 @@ class Case:
     def objective(self, loss, annotation=None, regularization=0.05, cost=None, **settings):
         annotation = self.full if annotation is None else annotation
         n = self.space.n_examples
-        batch = Batch(self.inputs, self.space, annotation, cost or self.costs[0], np.ones(n))
+        batch = Batch(self.examples, annotation, cost or self.costs[0], np.ones(n))
         return Objective.of(batch, self.features, loss, regularization, **settings)
 
 
@@ -276,7 +291,8 @@ def products(rng):
     factors = [table_of(rng, n) for table_of in (_levels, _sets, _labels)]
     space = Product(*(factor.space for factor in factors))
     return Case(
-        "product", space, Rows.single(rng.normal(size=(n, d))), PerLabel(d, space.n_parts // n),
+        "product", space, Rows.single(rng.normal(size=(n, d))),
+        SumOfBlocks(*(RowBlock(f"{f}.parts", d, factor.space.width, bias=True) for f, factor in enumerate(factors))),
         Annotations(tuple(factor.full for factor in factors)), Annotations(tuple(factor.partial for factor in factors)),
         Annotations(tuple(factor.unknown for factor in factors)), [Sum((Absolute(), Hamming(), ZeroOne()))],
     )  # fmt: skip

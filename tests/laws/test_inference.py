@@ -93,7 +93,9 @@ def scores_of_means(graphs, theta, mean):
         [
             sum(
                 theta[parts][mean[parts] != 0] @ mean[parts][mean[parts] != 0]
-                for parts in (slice(first[i], first[i + 1]) for first in graphs.fields)
+                for parts in map(
+                    slice, graphs.layout.begins[:, i], graphs.layout.begins[:, i] + graphs.layout.sizes[:, i]
+                )
             )
             for i in range(graphs.n_examples)
         ]
@@ -164,7 +166,7 @@ def test_a_batch_is_its_graphs_one_by_one(enrolled, seed):
     theta = random_scores(rng, graphs)
     together = enrolled.inference.argmax(graphs, theta)
     for i in range(graphs.n_examples):
-        own = np.concatenate([np.arange(first[i], first[i + 1]) for first in graphs.fields])
+        own = graphs.layout.places[graphs.layout.work[:i].sum() :][: graphs.layout.work[i]]
         alone = enrolled.inference.argmax(graphs.take(slice(i, i + 1)), theta[own])
         assert alone.value[0] == together.value[i]
         np.testing.assert_array_equal(alone.mean, together.mean[own])

@@ -52,7 +52,7 @@ def test_gradients_equal_difference_quotients(case, loss, seed):
                 continue
             support = side(case.space, theta, target)
             finite = support.value > -np.inf
-            slope = case.space.dot(support.mean, direction)
+            slope = case.space.layout.dot(support.mean, direction)
             up = side(case.space, theta + step * direction, target).value
             down = side(case.space, theta - step * direction, target).value
             # convexity: the gradient lies between the one-sided quotients, also at kinks
@@ -78,11 +78,11 @@ def test_losses_that_bound_the_cost_do(case, loss, seed):
         bounds = (HINGE, RAMP, MAX, BRIDGE, RAMP_MINUS_COST, MAX_MINUS_COST)
         if loss in bounds or (loss is AUGMENTED_CRF and annotation.full.all()):
             vector, constant = target.cost_linear
-            cost = case.space.dot(vector, case.space.argmax(theta).mean) + constant
+            cost = case.space.layout.dot(vector, case.space.argmax(theta).mean) + constant
             assert (losses >= cost - 1e-9).all()
         if loss is SLACK_HINGE and Rescaled()(case.space, theta, target).guarantee is Guarantee.EXACT:
             vector, constant = target.cost_linear
-            cost = case.space.dot(vector, case.space.argmax(theta).mean) + constant
+            cost = case.space.layout.dot(vector, case.space.argmax(theta).mean) + constant
             assert (losses >= cost - 1e-9).all()
 
 
@@ -98,8 +98,8 @@ def test_ramp_lies_between_costs_and_below_hinge(case, seed):
         ramp = value(case, RAMP, theta, annotation)
         violator = RAMP.penalty(case.space, theta, target).mean
         prediction = case.space.argmax(theta).mean
-        assert (ramp <= case.space.dot(vector, violator) + constant + 1e-9).all()
-        assert (ramp >= case.space.dot(vector, prediction) + constant - 1e-9).all()
+        assert (ramp <= case.space.layout.dot(vector, violator) + constant + 1e-9).all()
+        assert (ramp >= case.space.layout.dot(vector, prediction) + constant - 1e-9).all()
         assert (ramp <= value(case, HINGE, theta, annotation) + 1e-9).all()
 
 

@@ -136,7 +136,7 @@ def divergence(space, psi, mean, geometry):
     """D(psi, mean) of the geometry, for each example."""
     slope = mean if geometry is Geometry.EUCLIDEAN else np.log(np.where(mean > 0, mean, 1.0)) + 1.0
     terms = geometry.terms(psi) - geometry.terms(mean) - slope * (psi - mean)
-    return space.dot(np.ones(space.n_parts), terms)
+    return space.layout.dot(np.ones(space.n_parts), terms)
 
 
 @EVERY_CASE

@@ -9,7 +9,7 @@ from cases import CASES, NAMES, PAIR_NAMES, PAIRS, SOLVED, SOLVED_NAMES, SOLVERS
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, PERCEPTRON, RAMP, SLACK_HINGE, SQUARED
-from maximand.numerics.part_rows import by_label, part_scores
+from maximand.numerics.block_rows import by_label, part_scores, room_for
 from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic, working_sets
 from maximand.support import Guarantee
 
@@ -111,12 +111,13 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
     plane = objective.penalty(weights)
     examples = objective.planes(weights)
     reference = objective.annotated_score()(weights)
-    rows = objective.features.part_rows(objective.batch.inputs)
+    rows = objective.features.part_rows(objective.batch.examples)
     ordered = by_label(rows, weights)
+    room = room_for(rows)
     by_example, scores = [], np.empty(objective.batch.space.n_parts)
     for i, offset, own in zip(examples.rows, examples.offsets, pairwise(examples.pointers), strict=True):
         parts = examples.parts[slice(*own)]
-        part_scores(rows, i, parts, parts.size, ordered, scores)
+        part_scores(rows, i, parts, parts.size, ordered, scores, room)
         by_example.append(offset + examples.coefficients[slice(*own)] @ scores[parts])
     np.testing.assert_allclose(by_example, examples.values[examples.rows], atol=1e-10)
     mean = float(objective.batch.weight @ examples.values)

@@ -27,7 +27,9 @@ def enumerated(case, theta, keep):
 
 def part_places(space, examples):
     """The places in a batch vector of the parts of some examples, in the order of their own batch."""
-    mask = space.scale(np.ones(space.n_parts), np.isin(np.arange(space.n_examples), np.r_[examples]).astype(float))
+    mask = space.layout.scale(
+        np.ones(space.n_parts), np.isin(np.arange(space.n_examples), np.r_[examples]).astype(float)
+    )
     return np.flatnonzero(mask)
 
 
@@ -41,7 +43,7 @@ def agrees(annotation):
 def agreeing(one, outputs, annotation):
     """Which outputs of a batch of one agree with its annotation, read off their decoded form."""
     if isinstance(annotation, Annotations):
-        parts = np.split(outputs, one.edges[1:-1], axis=1)
+        parts = np.split(outputs, np.cumsum([space.n_parts for space in one.factors])[:-1], axis=1)
         found = zip(one.factors, parts, annotation.factors, strict=True)
         return np.logical_and.reduce([agreeing(space, rows, part) for space, rows, part in found])
     if isinstance(annotation, Parts):

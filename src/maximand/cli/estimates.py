@@ -51,10 +51,10 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
     """Say how much memory and time a fit takes: what reading held, and the vectors of the solver; a timed sample."""
     loss = named(loss_of(options, examples))
     matrix = rows.matrix if isinstance(rows, Ragged) else rows
-    bound, inputs, annotation = _task(options, examples).bind(rows, examples.y)
-    space = bound.space(rows, inputs)
-    n_weights, n_spread = bound.features.n_weights, bound.features.n_spread
-    training = 8 * VECTORS * n_weights + 8 * (LANES_OF_LARGE_MODELS + 1) * n_spread
+    bound, encoded, annotation = _task(options, examples).bind(rows, examples.y)
+    space = encoded.space
+    n_weights = bound.features.n_weights
+    training = 8 * VECTORS * n_weights + 8 * (LANES_OF_LARGE_MODELS + 1) * bound.features.n_expanded
     steps = 0.0
     if loss.penalty.smooth:
         training += 2 * 4 * LBFGS().memory * n_weights
@@ -67,14 +67,13 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
             steps = SECONDS_OF_SETS * matrix.size * len(examples.labels)
         elif examples.kind in (Kind.RANKINGS, Kind.LEVELS):
             steps = SECONDS_OF_PARTS * space.n_parts
-    n = len(inputs.offsets) - 1
-    sample = slice(0, min(SAMPLE, n))
-    batch = Batch(inputs, space, annotation, bound.cost, np.ones(n)).take(sample)
+    sample = slice(0, min(SAMPLE, encoded.n_examples))
+    batch = Batch(encoded, annotation, bound.cost, np.ones(encoded.n_examples)).take(sample)
     objective = Objective.of(batch, bound.features, loss, 1.0, Threads(options.threads))
     weights = np.random.default_rng(0).normal(scale=AWAY, size=n_weights)  # zeros would be easy to project
     objective.penalty(weights)  # compiles
     seconds = min(_seconds(objective, weights) for _ in range(REPEATS))
-    seconds *= float(space.work.sum()) / float(space.work[sample].sum())
+    seconds *= float(space.layout.work.sum()) / float(space.layout.work[sample].sum())
     passes = PASSES_OF_PROJECTIONS if isinstance(loss.penalty, Projection) else PASSES
     return {
         "loss": loss.name, "weights": n_weights, "peak bytes": int(held + training),

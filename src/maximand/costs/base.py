@@ -34,7 +34,7 @@ class Cost(ABC):
     ) -> tuple[Array, Array | float]:
         """Return theta + factor * v and factor * c, for v, c as `against` gives them."""
         vector, constant = self.against(space, annotation)
-        return theta + factor * vector, factor * constant
+        return space.layout.expand(theta) + factor * vector, factor * constant
 
 
 class LabelCost(Cost):

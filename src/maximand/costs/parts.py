@@ -27,7 +27,7 @@ class DifferentParts(Cost):
                 "DifferentParts() is for parts that occur once or not at all, and those of this "
                 f"{type(space).__name__} may be other numbers; use Hamming(), or Squared() for positions."
             )
-        return 1.0 - 2.0 * mean, space.dot(np.ones_like(mean), mean)
+        return 1.0 - 2.0 * mean, space.layout.dot(np.ones_like(mean), mean)
 
     def against(self, space: OutputSpace, annotation: Any) -> tuple[Array, Array]:
         """Count annotated parts only."""
@@ -69,14 +69,15 @@ class Sum(Cost):
         return sum(cost(*pair) for cost, *pair in zip(self.costs, y_true, y, strict=True))
 
     def linear(self, space: Any, mean: Array) -> tuple[Array, Array]:
-        """Side by side."""
+        """One after the other."""
         parts = zip(self.costs, space.factors, space.split(mean), strict=True)
-        return self._joined(space, [cost.linear(factor, part) for cost, factor, part in parts])
+        return _joined([cost.linear(factor, part) for cost, factor, part in parts])
 
     def against(self, space: Any, annotation: Annotations) -> tuple[Array, Array]:
-        """Side by side."""
+        """One after the other."""
         parts = zip(self.costs, space.factors, annotation.factors, strict=True)
-        return self._joined(space, [cost.against(factor, part) for cost, factor, part in parts])
+        return _joined([cost.against(factor, part) for cost, factor, part in parts])
 
-    def _joined(self, space: Product, found: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-        return space.join([vector for vector, _ in found]), np.sum([constant for _, constant in found], axis=0)
+
+def _joined(found: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    return np.concatenate([vector for vector, _ in found]), np.sum([constant for _, constant in found], axis=0)

@@ -17,7 +17,7 @@ from maximand.oracles import Projection
 from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks.base import checked_weight
-from maximand.tasks.graph_inputs import NodesAndEdges, flat_labels, listed
+from maximand.tasks.graph_inputs import flat_labels, listed
 from maximand.tasks.graphs import GraphTask
 
 
@@ -97,10 +97,10 @@ class GraphLabeler(StructuredPredictor):
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from graphs X and labels Y of their nodes."""
-        X, bound, inputs, annotation = self._bind(listed(X), Y)
+        X, bound, examples, annotation = self._bind(listed(X), Y)
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
-        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, inputs.offsets.size - 1))
+        return self._train(X, bound, examples, annotation, checked_weight(sample_weight, examples.n_examples))
 
     def _unbound(self) -> GraphTask:
         return GraphTask(
@@ -110,36 +110,27 @@ class GraphLabeler(StructuredPredictor):
 
     def predict(self, X: Any) -> list[np.ndarray]:
         """Return the labels of the nodes of each graph."""
-        return self._shaped(X, super().predict)
+        return super().predict(X) if (X := self._listed(X)) else []
 
     def decision_function(self, X: Any) -> list[Array]:
         """Return for each graph the scores (node, label), without those of edges."""
-        return self._shaped(X, super().decision_function)
+        return super().decision_function(X) if (X := self._listed(X)) else []
 
     @available_if(probabilistic)
     def predict_proba(self, X: Any) -> list[Array]:
         """Return for each graph the marginal probabilities (node, label)."""
-        return self._shaped(X, super().predict_proba)
+        return super().predict_proba(X) if (X := self._listed(X)) else []
 
-    def _shaped(self, X: Any, answer: Any) -> list[Any]:
-        """Answer, and give the answers for grids the shape of the grid."""
+    def _listed(self, X: Any) -> list[Any]:
         check_is_fitted(self, "weights_")
-        X = listed(X)
-        if not X:
-            return []
-        return [
-            found if isinstance(x, (NodesAndEdges, tuple)) else found.reshape(*np.shape(x)[:2], *found.shape[1:])
-            for x, found in zip(X, answer(X), strict=True)
-        ]
+        return listed(X)
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return the share of annotated nodes whose label is right; sample_weight is per graph."""
-        X = listed(X)
         predicted = self.predict(X)
-        sizes = [np.asarray(labels).size for labels in predicted]
-        true = flat_labels(Y, self.task_.task.graphs(X))
+        true = flat_labels(Y, [labels.shape for labels in predicted])
         guesses = [label for labels in predicted for label in np.ravel(labels).tolist()]
-        return share_right(true, guesses, sizes, sample_weight)
+        return share_right(true, guesses, [labels.size for labels in predicted], sample_weight)
 
     @property
     def table_weights_(self) -> Array:

@@ -111,8 +111,8 @@ class LabelRanker(TablePredictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and rankings y."""
-        X, bound, inputs, annotation = self._bind(X, y)
-        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
+        X, bound, examples, annotation = self._bind(X, y)
+        return self._train(X, bound, examples, annotation, checked_weight(sample_weight, X.shape[0]))
 
     def _unbound(self) -> RankingTask:
         return RankingTask(self.encoding, self.unlisted, self.fit_intercept, self.cost, self.classes)
@@ -137,7 +137,7 @@ class LabelRanker(TablePredictor):
 
     def predict_positions(self, X: Any) -> Ints:
         """Return the position of every label, 0 for the best, as a matrix (row, label) in the order of `classes_`."""
-        return joined(self._answers(X, lambda _, space, theta: self.task_.positions(space, self._decode(space, theta))))
+        return joined(self._answers(X, lambda part, theta: self.task_.positions(part, self._decode(part, theta))))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean of Kendall's tau over the pairs of labels whose order is known; rows without are left out."""

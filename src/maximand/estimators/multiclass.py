@@ -79,10 +79,10 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and labels y."""
-        X, bound, inputs, annotation = self._bind(X, y)
+        X, bound, examples, annotation = self._bind(X, y)
         weight = checked_weight(sample_weight, X.shape[0])
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
-        return self._train(X, bound, inputs, annotation, weight)
+        return self._train(X, bound, examples, annotation, weight)
 
     def _unbound(self) -> MulticlassTask:
         return MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs)

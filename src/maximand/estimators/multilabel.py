@@ -93,10 +93,10 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and label sets y."""
-        X, bound, inputs, annotation = self._bind(X, y)
+        X, bound, examples, annotation = self._bind(X, y)
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, np.arange(2), annotation.codes, normalized=True)
-        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, X.shape[0]))
+        return self._train(X, bound, examples, annotation, checked_weight(sample_weight, X.shape[0]))
 
     def _unbound(self) -> MultilabelTask:
         return MultilabelTask(self._shape(), self.fit_intercept, self.cost, self.classes, self.pairs)

@@ -75,10 +75,10 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and levels y."""
-        X, bound, inputs, annotation = self._bind(X, y)
+        X, bound, examples, annotation = self._bind(X, y)
         weight = checked_weight(sample_weight, X.shape[0])
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
-        return self._train(X, bound, inputs, annotation, weight)
+        return self._train(X, bound, examples, annotation, weight)
 
     def _unbound(self) -> OrdinalTask:
         return OrdinalTask(self.fit_intercept, self.cost, self.classes)
@@ -92,8 +92,8 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
         The largest is that of the prediction. Of two levels, how far the second is above the first.
         """
 
-        def by_level(_: slice, space: Any, theta: Array) -> Array:
-            decoder = self._chosen_decoder(self.task_.cost)
+        def by_level(part: Any, theta: Array) -> Array:
+            decoder, space = self._chosen_decoder(self.task_.cost), part.space
             return space.scores(decoder.merits(space, theta) if isinstance(decoder, Calibrated) else theta)
 
         scores = joined(self._answers(X, by_level))

@@ -22,7 +22,7 @@ from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost, Hamming
 from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
-from maximand.features import Rows
+from maximand.features import Examples
 from maximand.losses import Loss, named
 from maximand.objective import Objective, fingerprint
 from maximand.oracles import Projection, Soft
@@ -125,18 +125,18 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from inputs X and full, partial or ambiguous annotations Y."""
-        X, bound, inputs, annotation = self._bind(X, Y)
-        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, len(inputs.offsets) - 1))
+        X, bound, examples, annotation = self._bind(X, Y)
+        return self._train(X, bound, examples, annotation, checked_weight(sample_weight, examples.n_examples))
 
-    def _bind(self, X: Any, Y: Any) -> tuple[Any, Any, Rows, Any]:
-        """Check parameters and data and bind the task to them; return X as checked, task, inputs and annotation."""
+    def _bind(self, X: Any, Y: Any) -> tuple[Any, Any, Examples, Any]:
+        """Check parameters and data and bind the task to them; return X as checked, task, examples and annotation."""
         self._check_parameters()
         check_target(self, Y, "Y")
-        bound, inputs, annotation = self._unbound().bind(X, Y)
+        bound, examples, annotation = self._unbound().bind(X, Y)
         names = getattr(bound, "names", None)
         if isinstance(names, LabelNames):
             self.classes_ = names.classes
-        return X, bound, inputs, annotation
+        return X, bound, examples, annotation
 
     def _unbound(self) -> Task:
         """Return the task, to be bound to data."""
@@ -163,10 +163,9 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         named(self.loss)
 
     @with_callbacks
-    def _train(self, X: Any, bound: BoundTask, inputs: Rows, annotation: Any, weight: Array | None) -> Self:
-        space = bound.space(X, inputs)
-        self._try_decoding(space, bound.cost)
-        batch = Batch(inputs, space, annotation, bound.cost, np.ones(space.n_examples))
+    def _train(self, X: Any, bound: BoundTask, examples: Examples, annotation: Any, weight: Array | None) -> Self:
+        self._try_decoding(examples.space, bound.cost)
+        batch = Batch(examples, annotation, bound.cost, np.ones(examples.n_examples))
         objective = Objective.of(
             batch, bound.features, named(self.loss), self.regularization, Threads(self.n_threads), sample_weight=weight
         )
@@ -201,7 +200,7 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
                 f"{self._decoder_parameter} is {decoder!r}; give a Decoder such as MaxScore() or Calibrated()."
             )
         if self.decoder is not None or isinstance(decoder, Calibrated):
-            largest = int(np.argmax(space.work))
+            largest = int(np.argmax(space.layout.work))
             one = space.take(slice(largest, largest + 1))
             decoder(one, np.zeros(one.n_parts))
 
@@ -240,21 +239,22 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         limit = min(self.max_iterations, solver.max_iterations) if solver.keeps_last else self.max_iterations
         return replace(solver, tolerance=tolerance, max_iterations=limit, max_seconds=self.max_seconds)
 
-    def _answers(self, X: Any, answer: Callable[[slice, OutputSpace, Array], Any]) -> list[Any]:
-        """Return answer(examples, space, theta) for consecutive chunks of the inputs, worked on side by side."""
-        check_is_fitted(self, "weights_")
-        bound = self.task_
-        inputs = bound.inputs(X)
-        space = bound.space(X, inputs)
-        spread = bound.features.spread(self.weights_)
+    def _answers(self, X: Any, answer: Callable[[Examples, Array], Any]) -> list[Any]:
+        """Return answer(examples, theta) for consecutive chunks of the inputs, worked on side by side."""
+        return self._chunked(self._fitted.encode(X), lambda _, examples, theta: answer(examples, theta))
 
-        def one(examples: slice) -> Any:
-            return answer(examples, space.take(examples), bound.features.scores(inputs.take(examples), spread))
+    def _chunked(self, examples: Examples, answer: Callable[[slice, Examples, Array], Any]) -> list[Any]:
+        features = self.task_.features
+        expanded = features.expand(self.weights_)
 
-        return list(Threads(self.n_threads).map(one, cut(space.work, LANES)))
+        def one(chunk: slice) -> Any:
+            part = examples.take(chunk)
+            return answer(chunk, part, features.scores(part, expanded))
 
-    def _decode(self, space: OutputSpace, theta: Array) -> Array:
-        return self._chosen_decoder(self.task_.cost)(space, theta)
+        return list(Threads(self.n_threads).map(one, cut(examples.space.layout.work, LANES)))
+
+    def _decode(self, examples: Examples, theta: Array) -> Array:
+        return self._chosen_decoder(self.task_.cost)(examples.space, theta)
 
     def _chosen_decoder(self, cost: Cost) -> Decoder:
         if self.decoder is not None:
@@ -264,18 +264,18 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs."""
-        return joined(self._answers(X, lambda _, space, theta: self.task_.outputs(space, self._decode(space, theta))))
+        return joined(self._answers(X, lambda part, theta: self.task_.outputs(part, self._decode(part, theta))))
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores of the parts."""
-        return joined(self._answers(X, lambda _, space, theta: self.task_.parts(space, theta)))
+        return joined(self._answers(X, lambda part, theta: self.task_.parts(part, theta)))
 
     @available_if(soft)
     def predict_soft(self, X: Any) -> Any:
         """Return the means that the loss makes of the scores: marginals, or what is projected onto its set."""
         layer = layer_of(self.loss)
         assert layer is not None
-        return joined(self._answers(X, lambda _, space, theta: self.task_.means(space, layer(space, theta).mean)))
+        return joined(self._answers(X, lambda part, theta: self.task_.means(part, layer(part.space, theta).mean)))
 
     @available_if(probabilistic)
     def predict_proba(self, X: Any) -> Any:
@@ -284,14 +284,14 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
 
     def costs(self, X: Any, Y: Any) -> Array:
         """Return the cost of the prediction for each example; parts that are not annotated cost nothing."""
-        check_is_fitted(self, "weights_")
-        annotation = self.task_.annotation(X, Y, self.task_.inputs(X))
+        examples = self._fitted.encode(X)
+        annotation = self.task_.annotation(examples, Y)
 
-        def chunk_costs(examples: slice, space: OutputSpace, theta: Array) -> Array:
-            vector, constant = self.task_.cost.against(space, annotation.take(examples))
-            return space.dot(vector, self._decode(space, theta)) + constant
+        def chunk_costs(chunk: slice, part: Examples, theta: Array) -> Array:
+            vector, constant = self.task_.cost.against(part.space, annotation.take(chunk))
+            return part.space.layout.dot(vector, self._decode(part, theta)) + constant
 
-        return np.concatenate(self._answers(X, chunk_costs))
+        return np.concatenate(self._chunked(examples, chunk_costs))
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return minus the mean cost, so that higher is better."""

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maximand.estimators.predictor import StructuredPredictor, check_target
-from maximand.features import Rows
-from maximand.spaces import OutputSpace
+from maximand.features import Examples
 from maximand.support import Array
 
 
@@ -27,7 +26,7 @@ class TablePredictor(StructuredPredictor):
             self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False, reset=reset
         )
 
-    def _bind(self, X: Any, y: Any) -> tuple[Any, Any, Rows, Any]:
+    def _bind(self, X: Any, y: Any) -> tuple[Any, Any, Examples, Any]:
         """Check the table first."""
         check_target(self, y, "y")
         return super()._bind(self._table(X, reset=True), self._read(y))
@@ -36,7 +35,7 @@ class TablePredictor(StructuredPredictor):
         """Return the annotations as the task takes them."""
         return y
 
-    def _answers(self, X: Any, answer: Callable[[slice, OutputSpace, Array], Any]) -> list[Any]:
+    def _answers(self, X: Any, answer: Callable[[Examples, Array], Any]) -> list[Any]:
         check_is_fitted(self, "weights_")
         return super()._answers(self._table(X, reset=False), answer)
 

@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from maximand.costs import Cost
 from maximand.decoding import Decoder
 from maximand.estimators.predictor import StructuredPredictor, class_cost, joined, probabilistic, share_right
-from maximand.features import Rows
+from maximand.features import Examples
 from maximand.losses import Loss
 from maximand.oracles import Projection
 from maximand.solvers import Solver
-from maximand.spaces import Chain, Legality, OutputSpace
-from maximand.support import Array
+from maximand.spaces import Chain, Legality
+from maximand.support import Array, Ints
 from maximand.tasks import Ragged, TaggingTask, bio, bioes
 from maximand.tasks.base import checked_weight
 from maximand.tasks.tagging import flat_tags
@@ -98,12 +98,12 @@ class SequenceTagger(StructuredPredictor):
         self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, position_weight: Any = None
     ) -> Self:
         """Learn from sequences; position_weight (like Y, numbers) multiplies the cost of a mistake at each token."""
-        X, bound, inputs, annotation = self._bind(X if lengths is None else Ragged(X, lengths), Y)
+        X, bound, examples, annotation = self._bind(X if lengths is None else Ragged(X, lengths), Y)
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
         if position_weight is not None:
-            annotation = replace(annotation, weights=_position_weights(position_weight, inputs))
-        return self._train(X, bound, inputs, annotation, checked_weight(sample_weight, len(inputs.offsets) - 1))
+            annotation = replace(annotation, weights=_position_weights(position_weight, np.diff(annotation.offsets)))
+        return self._train(X, bound, examples, annotation, checked_weight(sample_weight, examples.n_examples))
 
     def _unbound(self) -> TaggingTask:
         return TaggingTask(
@@ -119,28 +119,29 @@ class SequenceTagger(StructuredPredictor):
 
     def predict(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
         """Return the tags of each sequence."""
-        return self._spread(super().predict, X, lengths, np.empty(0, dtype=object))
+        return self._filled(super().predict, X, lengths, np.empty(0, dtype=object))
 
     def decision_function(self, X: Any, lengths: Any = None) -> list[Array]:
         """Return for each sequence the scores (token, tag), without those of transitions."""
-        return self._spread(super().decision_function, X, lengths, np.empty((0, 0)))
+        return self._filled(super().decision_function, X, lengths, np.empty((0, 0)))
 
     @available_if(probabilistic)
     def predict_proba(self, X: Any, lengths: Any = None) -> list[Array]:
         """Return for each sequence the marginal probabilities (token, tag)."""
-        return self._spread(super().predict_proba, X, lengths, np.empty((0, 0)))
+        return self._filled(super().predict_proba, X, lengths, np.empty((0, 0)))
 
     def predict_k_best(self, X: Any, k: int, lengths: Any = None) -> list[list[tuple[float, np.ndarray]]]:
         """Return for each sequence its k best tag sequences with their scores, best first."""
 
-        def ranked(_: slice, space: OutputSpace, theta: Array) -> list[list[tuple[float, np.ndarray]]]:
+        def ranked(part: Examples, theta: Array) -> list[list[tuple[float, np.ndarray]]]:
+            space = part.space
             assert isinstance(space, Chain)
             return [
                 [(float(value), self.classes_[codes]) for value, codes in zip(*answer, strict=True)]
                 for answer in space.k_best(theta, k)
             ]
 
-        return self._spread(lambda filled: joined(self._answers(filled, ranked)), X, lengths, [])
+        return self._filled(lambda filled: joined(self._answers(filled, ranked)), X, lengths, [])
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None) -> float:
         """Return the share of annotated tags that are right; sample_weight is per sequence."""
@@ -151,7 +152,7 @@ class SequenceTagger(StructuredPredictor):
         guesses = [tag for tags in predicted for tag in tags.tolist()]
         return share_right(true, guesses, sizes, sample_weight)
 
-    def _spread(self, answer: Callable[[Any], list[Any]], X: Any, lengths: Any, empty: Any) -> list[Any]:
+    def _filled(self, answer: Callable[[Any], list[Any]], X: Any, lengths: Any, empty: Any) -> list[Any]:
         """Answer for the sequences that have tokens and put `empty` where there are none."""
         check_is_fitted(self, "weights_")
         if lengths is not None:
@@ -169,8 +170,7 @@ class SequenceTagger(StructuredPredictor):
         return [next(answers) if size else empty for size in sizes]
 
 
-def _position_weights(position_weight: Any, inputs: Rows) -> Array:
-    lengths = np.diff(inputs.offsets)
+def _position_weights(position_weight: Any, lengths: Ints) -> Array:
     for i, (weights, length) in enumerate(zip(position_weight, lengths, strict=True)):
         if len(weights) != length:
             raise ValueError(f"position_weight[{i}] has {len(weights)} entries but X[{i}] has {length} tokens.")

@@ -3,51 +3,112 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
-from maximand.features.rows import Rows
-from maximand.numerics.part_rows import PartRows
+import numpy as np
+
+from maximand.features.blocks import Block
+from maximand.features.inputs import Examples
+from maximand.numerics.block_rows import DENSE, PartRows, lower
 from maximand.support import Array
 
 
 class FeatureMap(ABC):
-    """A linear map from weights to scores of parts, theta = A_x w, for a batch of inputs.
+    """A linear map from weights to scores of parts, theta = A_x w: a sum of blocks, whose weights follow each other.
 
-    Scores and sums work on the weights in a layout of the map's own, which may have room for more: `spread` and
-    `gather` translate. They are called once a pass, the others once a chunk.
+    Scores and sums work on the weights in an expanded form, which may have room for more: `expand` and `reduce`
+    translate. They are called once a pass, the others once a chunk.
     """
 
-    n_weights: int
-
     @property
-    def n_spread(self) -> int:
-        """The length of spread weights."""
-        return self.n_weights
+    @abstractmethod
+    def blocks(self) -> tuple[Block, ...]:
+        """The summands."""
+
+    @cached_property
+    def n_weights(self) -> int:
+        """The number of weights."""
+        return sum(block.n_weights for block in self.blocks)
+
+    @cached_property
+    def n_expanded(self) -> int:
+        """Their number in expanded form."""
+        return sum(block.n_expanded for block in self.blocks)
 
     @property
     def nonnegative(self) -> slice:
         """The weights that may not be negative; by default none."""
         return slice(0, 0)
 
-    def spread(self, weights: Array) -> Array:
-        """Return the weights in the layout that `scores` takes."""
-        return weights
-
-    def gather(self, sums: Array) -> Array:
-        """Return sums in the layout of the weights: the transpose of `spread`."""
-        return sums
-
     def check(self) -> None:
         """Refuse indices that point outside: the kernels trust them. Maps without indices have nothing to check."""
         return
 
-    @abstractmethod
-    def scores(self, inputs: Rows, spread: Array) -> Array:
-        """Return theta = A_x w, given spread weights."""
+    @cached_property
+    def _slices(self) -> list[tuple[Block, slice, slice]]:
+        """Each block with its weights and their expanded form."""
+        found, start, expanded = [], 0, 0
+        for block in self.blocks:
+            stop, end = start + block.n_weights, expanded + block.n_expanded
+            found.append((block, slice(start, stop), slice(expanded, end)))
+            start, expanded = stop, end
+        return found
 
-    @abstractmethod
-    def add_sums(self, inputs: Rows, mean: Array, out: Array) -> None:
-        """Add A_x' mean to out, in the layout of spread weights."""
+    def expand(self, weights: Array) -> Array:
+        """Return the weights in the form that `scores` takes."""
+        if self.n_expanded == self.n_weights:
+            return weights
+        expanded = np.empty(self.n_expanded)
+        for block, own, room in self._slices:
+            block.expand(weights[own], expanded[room])
+        return expanded
 
-    @abstractmethod
-    def part_rows(self, inputs: Rows) -> PartRows:
+    def reduce(self, sums: Array) -> Array:
+        """Return sums in the form of the weights: the transpose of `expand`."""
+        if self.n_expanded == self.n_weights:
+            return sums
+        reduced = np.empty(self.n_weights)
+        for block, own, room in self._slices:
+            block.reduce(sums[room], reduced[own])
+        return reduced
+
+    def scores(self, examples: Examples, expanded: Array) -> Array:
+        """Return theta = A_x w, given expanded weights; those of shared kinds once."""
+        layout = examples.space.layout
+        theta, written = np.empty(layout.n_scores), set()
+        for block, _, room in self._slices:
+            view = layout.view(theta, block.kind)
+            block.write_scores(examples.inputs, expanded[room], view, add=block.kind in written)
+            written.add(block.kind)
+        for kind in layout.kinds:
+            if kind.name not in written:
+                layout.view(theta, kind.name)[:] = 0.0
+        return theta
+
+    def add_sums(self, examples: Examples, mean: Array, out: Array) -> None:
+        """Add A_x' mean to sums in expanded form."""
+        for block, _, room in self._slices:
+            block.add_sums(examples.inputs, examples.space.layout.view(mean, block.kind), out[room])
+
+    def part_rows(self, examples: Examples) -> PartRows:
         """Return what the rows of A are made of, one for each part: for solvers that keep planes of single examples."""
+        layout, lowered, dense = examples.space.layout, [], set()
+        numbers = {kind.name: number for number, kind in enumerate(layout.kinds)}
+        for block, own, _ in sorted(self._slices, key=lambda piece: numbers[piece[0].kind]):
+            record = block.lowered(examples.inputs, dense=block.kind not in dense)
+            if record.source == DENSE:
+                dense.add(block.kind)
+            lowered.append((numbers[block.kind], own.start, record))
+        return lower(layout.sizes, lowered)
+
+
+class SumOfBlocks(FeatureMap):
+    """The map made of given blocks, for spaces with any kinds of parts."""
+
+    def __init__(self, *blocks: Block):
+        self._blocks = blocks
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """As given."""
+        return self._blocks

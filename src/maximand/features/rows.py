@@ -26,6 +26,15 @@ class Rows:
         return cls(matrix, np.arange(matrix.shape[0] + 1))
 
     @property
+    def n_examples(self) -> int:
+        """The number of examples."""
+        return self.offsets.size - 1
+
+    def rows(self, kind: str) -> Rows:
+        """Return these, whatever parts are to be scored."""
+        return self
+
+    @property
     def sparse(self) -> bool:
         """Whether the matrix is sparse."""
         return issparse(self.matrix)

@@ -8,7 +8,6 @@ import numpy as np
 
 from maximand.inference.base import Inference
 from maximand.inference.structure import FactorGraphs
-from maximand.numerics.fields import choose
 from maximand.support import Array, Guarantee, Support
 
 
@@ -44,13 +43,11 @@ class Combine(Inference):
     @staticmethod
     def _better(graphs: FactorGraphs, first: Support, second: Support) -> Support:
         better = second.value > first.value
-        mean = np.empty(graphs.n_parts)
-        choose(first.mean, second.mean, better, *graphs.fields, mean)
         exact = Guarantee.EXACT in (first.guarantee, second.guarantee)
         bounds = [support.bound for support in (first, second) if support.bound is not None]
         return Support(
             np.maximum(first.value, second.value),
-            mean,
+            graphs.layout.choose(first.mean, second.mean, better),
             Guarantee.EXACT if exact else Guarantee.UNDER,
             np.minimum.reduce(bounds) if bounds else None,
         )

@@ -37,8 +37,8 @@ class LinearProgram(Inference):
 
     def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
         """Best point of the local polytope, or the labelling nearest to it."""
-        values, mean = np.full(graphs.n_examples, -np.inf), np.zeros(graphs.n_parts)
-        node_parts, table_parts = graphs.fields
+        values, mean = np.full(graphs.n_examples, -np.inf), np.empty(graphs.n_parts)
+        own_mean, ends = np.zeros(graphs.n_parts), np.cumsum(graphs.layout.work)  # example by example
         best_states, all_whole = own_best(graphs, theta), True
         for i, program, scores in programs(graphs, theta):
             own = slice(*graphs.node_offsets[i : i + 2])
@@ -47,10 +47,9 @@ class LinearProgram(Inference):
             if search(program, i, scores, graphs.width, best_states[own]) == HighsModelStatus.kInfeasible:
                 continue
             values[i], parts, whole = program.answer()
-            n = node_parts[i + 1] - node_parts[i]
-            mean[node_parts[i] : node_parts[i + 1]] = parts[:n]
-            mean[table_parts[i] : table_parts[i + 1]] = parts[n:]
+            own_mean[ends[i] - parts.size : ends[i]] = parts
             all_whole &= whole
+        mean[graphs.layout.places] = own_mean
         if not self.integral:
             return Support(values, mean, Guarantee.EXACT if all_whole else Guarantee.OVER)
         guarantee = Guarantee.EXACT if all_whole else Guarantee.UNDER

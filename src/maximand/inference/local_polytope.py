@@ -219,10 +219,10 @@ class Program:
 
 def programs(graphs: FactorGraphs, theta: Array) -> Iterator[tuple[int, Program, Array]]:
     """Yield every example, the program of its structure, and its scores: the rows of its nodes, then its tables."""
-    starts, table_starts = graphs.fields
+    own = theta[graphs.layout.places]  # example by example
+    ends = np.cumsum(graphs.layout.work)
     built: dict[int, Program] = {}
     for i, s in enumerate(graphs.which.tolist()):
         if s not in built:
             built[s] = Program(polytope_of(graphs.structures.graphs[s]))
-        nodes, tables = theta[starts[i] : starts[i + 1]], theta[table_starts[i] : table_starts[i + 1]]
-        yield i, built[s], np.concatenate([nodes, tables])
+        yield i, built[s], own[ends[i] - graphs.layout.work[i] : ends[i]]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from maximand.layout import Kind, Layout
 from maximand.numerics.graphs import Factors
 from maximand.support import Array, Bools, Ints
 
@@ -207,10 +208,11 @@ class FactorGraphs:
         """Return the batch of some of the examples."""
         return FactorGraphs(self.structures, self.which[examples])
 
-    @property
-    def fields(self) -> tuple[Ints, Ints]:
-        """Where the nodes of each example are in theta, and where its tables are."""
-        return self.node_offsets * self.width, self.n_node_parts + self.table_offsets * self.width**2
+    @cached_property
+    def layout(self) -> Layout:
+        """Nodes, then tables."""
+        k = self.width
+        return Layout((Kind("nodes", self.node_offsets * k, (k,)), Kind("tables", self.table_offsets * k**2, (k, k))))
 
     def nodes(self, theta: Array) -> Array:
         """View the node parts as the matrix (node, state)."""

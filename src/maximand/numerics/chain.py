@@ -121,9 +121,10 @@ def best_paths(
     for i in range(n):
         start = offsets[i]
         length = offsets[i + 1] - start
-        for l in range(n_states):
-            for m in range(n_states):
-                move[l, m] = transitions[i, l, m] + between[l, m]
+        if i < len(transitions):  # one for each example, or one for all
+            for l in range(n_states):
+                for m in range(n_states):
+                    move[l, m] = transitions[i, l, m] + between[l, m]
         for m in range(n_states):
             alpha[0, m] = nodes[start, m] + first[m]
         for t in range(1, length):
@@ -312,7 +313,7 @@ def soft_paths(
 ) -> None:
     """Forward-backward: temperature * log sum over paths of exp(score / temperature), and its gradient.
 
-    Consecutive examples mostly share their transitions; their exponentials are then taken once.
+    Consecutive examples often have equal transitions; their exponentials are then taken once.
     """
     n_states = nodes.shape[1]
     n = offsets.size - 1
@@ -331,7 +332,7 @@ def soft_paths(
     safe = False
     for i in range(n):
         rows = slice(offsets[i], offsets[i + 1])
-        if i == 0 or not _same(transitions[i], transitions[i - 1]):
+        if i == 0 or (i < len(transitions) and not _same(transitions[i], transitions[i - 1])):
             top = -np.inf
             bottom = np.inf
             for l in range(n_states):

@@ -17,7 +17,6 @@ do with a new output is said in active_set.py and away_steps.py.
 from math import log
 from typing import NamedTuple
 
-import numpy as np
 from numba import njit
 
 from maximand.support import Array, Ints
@@ -43,22 +42,6 @@ class Held(NamedTuple):
     pointers: Ints
     parts: Ints
     values: Array
-
-
-@njit(cache=True, nogil=True)
-def places_of(first: Ints, second: Ints) -> Ints:
-    """Return the place of each part in a batch vector of two fields, example by example."""
-    n = first.size - 1
-    places = np.empty(first[n] - first[0] + second[n] - second[0], dtype=np.int64)
-    q = 0
-    for i in range(n):
-        for p in range(first[i], first[i + 1]):
-            places[q] = p
-            q += 1
-        for p in range(second[i], second[i + 1]):
-            places[q] = p
-            q += 1
-    return places
 
 
 @njit(cache=True, nogil=True)

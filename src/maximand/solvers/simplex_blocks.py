@@ -8,7 +8,7 @@ import numpy as np
 
 from maximand.batch import Batch
 from maximand.costs import LabelCost
-from maximand.features import PerLabel
+from maximand.features import PerLabel, Rows
 from maximand.numerics import simplex_blocks as kernels
 from maximand.objective import Objective
 from maximand.oracles import Over, Soft
@@ -47,7 +47,7 @@ class SimplexBlocks:
         self.shape = (batch.n_examples, cast(Choice, batch.space).n_labels)
         self.share = batch.weight
         self.features = cast(PerLabel, objective.features)
-        self.inputs = batch.inputs
+        self.examples, self.inputs = batch.examples, cast(Rows, batch.examples.inputs)
         self.costs, self.cost_row = self._costs(batch, cast(Soft, objective.loss.penalty).cost)
         matrix = self.inputs.matrix
         squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
@@ -73,7 +73,7 @@ class SimplexBlocks:
         self.regularization = objective.regularization
         self.reward = objective.reward(np.zeros(0))
         total = np.zeros(self.features.n_weights)
-        self.features.add_sums(self.inputs, self.mean * self.share[:, None], total)
+        self.features.add_sums(self.examples, (self.mean * self.share[:, None]).ravel(), total)
         self.weights: Array = (self.reward.slope - total) / self.regularization
 
     def forget(self) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from maximand.numerics import working_sets as kernels
-from maximand.numerics.part_rows import by_feature, by_label
+from maximand.numerics import dual_ascent as kernels
+from maximand.numerics.block_rows import by_feature, by_label
 from maximand.objective import ExamplePlanes, Objective
 from maximand.solvers.base import Result, origin, recycled
 from maximand.support import EPSILON, Array, Guarantee, Ints, Plane
@@ -49,7 +49,7 @@ class WorkingSets:
         self.count = 0
         self.indptr: Ints = np.zeros(1, dtype=np.int64)
         self.parts: Ints = np.empty(0, dtype=np.int32)
-        self.rows = objective.features.part_rows(objective.batch.inputs)
+        self.rows = objective.features.part_rows(objective.batch.examples)
         self.scratch = np.zeros(objective.n_weights)
         self.data, self.offsets, self.alpha = np.empty(0), np.empty(0), np.empty(0)
         self.owner, self.idle, self.following = (np.empty(0, dtype=np.int32) for _ in range(3))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, Protocol, Self
 
-import numpy as np
-
-from maximand.numerics import fields
+from maximand.layout import Layout
 from maximand.spaces import mixtures, scaled_costs
-from maximand.support import Array, Bools, Geometry, Ints, Support
+from maximand.spaces.contradictions import over_contradictions
+from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support
 
 
 class Annotation(Protocol):
@@ -22,17 +22,32 @@ class Annotation(Protocol):
     def take(self, examples: Ints | slice) -> Self:
         """Return the annotation of some examples."""
 
+    def contradictions(self) -> Iterator[tuple[Ints, Any]]:
+        """Cut Y° into pieces: yield the examples of each and the annotation that is left to them."""
+
+    @property
+    def contradictions_found(self) -> Guarantee:
+        """What the best of these pieces is worth: EXACT where they are all of Y°, UNDER where some is missing."""
+
 
 class OutputSpace(ABC):
     """A batch of finite output sets, one for each example, laid side by side.
 
-    Vectors over the parts of the whole batch (`theta`, `psi`, `mean`) are flat float64 arrays. A space with several
-    kinds of parts lays them out field by field (all node parts, then all transition parts) and gives named views,
-    so that scores are written in place by one matrix product.
+    Vectors over the parts of the whole batch (`theta`, `psi`, `mean`) are flat float64 arrays. The layout says where
+    the parts of each kind are; views of them are matrices, so that scores are written in place by one matrix product.
     """
 
     n_examples: int
-    n_parts: int
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """Where the parts are."""
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts of the batch."""
+        return self.layout.n_parts
 
     @abstractmethod
     def take(self, examples: Ints | slice) -> OutputSpace:
@@ -46,8 +61,8 @@ class OutputSpace(ABC):
     def decode(self, psi: Array) -> list[Any]:
         """Return the output of every example."""
 
-    def allowed(self, annotation: Any) -> Bools:
-        """Return for every part whether an output in Y* may use it: outputs made of allowed parts are exactly Y*.
+    def restricted(self, theta: Array, annotation: Any) -> Array:
+        """Return scores that forbid, by -inf, all parts that no output in Y* uses: what is left is exactly Y*.
 
         Spaces in which absent parts say something as well answer for Y* themselves.
         """
@@ -59,11 +74,11 @@ class OutputSpace(ABC):
 
     def argmax_given(self, theta: Array, annotation: Any) -> Support:
         """Best output that agrees with the annotation: the maximum over Y*."""
-        return self.argmax(np.where(self.allowed(annotation), theta, -np.inf))
+        return self.argmax(self.restricted(theta, annotation))
 
-    @abstractmethod
     def argmax_other(self, theta: Array, annotation: Any) -> Support:
         """Best output that contradicts the annotation: the maximum over Y°, -inf where Y° is empty."""
+        return over_contradictions(self, theta, annotation)
 
     def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals."""
@@ -76,14 +91,11 @@ class OutputSpace(ABC):
         """Soft maximum over Y*."""
         if type(self).marginals is OutputSpace.marginals:
             return self.marginals(theta, temperature)
-        return self.marginals(np.where(self.allowed(annotation), theta, -np.inf), temperature)
+        return self.marginals(self.restricted(theta, annotation), temperature)
 
     def marginals_other(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
         """Soft maximum over Y°."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no marginals; use a loss made of maxima or projections, such as hinge or "
-            "euclidean."
-        )
+        return over_contradictions(self, theta, annotation, temperature)
 
     def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
         """Project theta onto the hull of all psi(y): the u in it that maximises theta @ u - Psi(u).
@@ -122,33 +134,3 @@ class OutputSpace(ABC):
     def nonnegative(self) -> bool:
         """Whether no part of any psi(y) is negative, as for counts."""
         return True
-
-    @property
-    @abstractmethod
-    def fields(self) -> tuple[Ints, Ints]:
-        """Say where the parts of each example are: in a run of the first field, then in a run of the second.
-
-        Example i owns first[i]:first[i+1] and second[i]:second[i+1].
-        """
-
-    def dot(self, theta: Array, mean: Array) -> Array:
-        """Return theta_i @ mean_i for every example i."""
-        products = np.empty(self.n_examples)
-        fields.dots(theta, mean, *self.fields, products)
-        return products
-
-    def scale(self, mean: Array, factors: Array) -> Array:
-        """Return mean with the parts of example i multiplied by factors[i]."""
-        scaled = np.empty(self.n_parts)
-        fields.scale(mean, factors, *self.fields, scaled)
-        return scaled
-
-    def nonzeros(self, vector: Array, examples: Ints) -> tuple[Ints, Ints, Array]:
-        """Return the nonzero entries of some examples as CSR rows (pointers, parts, values) over their own parts."""
-        return fields.nonzeros(vector, *self.fields, examples)
-
-    @property
-    def work(self) -> Ints:
-        """Parts per example, a measure of its cost: batches are cut into pieces of similar work."""
-        first, second = self.fields
-        return np.diff(first) + np.diff(second)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise, product
 
 import numpy as np
 
+from maximand.layout import Kind, Layout
 from maximand.numerics.chain import best_paths, soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.labelled import LabelledSpace
@@ -55,8 +57,9 @@ class Legality:
 class Chain(LabelledSpace):
     """Tag sequences. The parts are nodes (position, label), then one block (label, next label) per example.
 
-    A transition part is shared by all positions of its example and counts how often the pair occurs, so memory is
-    linear in the positions. Scores that belong to the first or last position are added to its nodes.
+    A transition part belongs to all positions of its example and counts how often the pair occurs, so memory is
+    linear in the positions; scores of transitions may be given once for the batch. Those that belong to the first or
+    last position are added to its nodes.
     """
 
     def __init__(self, lengths: Ints, n_labels: int, legality: Legality | None = None):
@@ -65,8 +68,13 @@ class Chain(LabelledSpace):
         self.legality = legality or Legality.everything(n_labels)
         self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
         self.n_examples = self.lengths.size
-        self.n_nodes = int(self.offsets[-1]) * n_labels
-        self.n_parts = self.n_nodes + self.n_examples * n_labels**2
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Nodes, then transitions."""
+        k = self.n_labels
+        blocks = np.arange(self.n_examples + 1) * k**2
+        return Layout((Kind("nodes", self.offsets * k, (k,)), Kind("transitions", blocks, (k, k), shared=True)))
 
     @property
     def slots(self) -> Ints:
@@ -75,11 +83,11 @@ class Chain(LabelledSpace):
 
     def nodes(self, theta: Array) -> Array:
         """View the node parts as the matrix (position, label)."""
-        return theta[: self.n_nodes].reshape(-1, self.n_labels)
+        return theta[: int(self.offsets[-1]) * self.n_labels].reshape(-1, self.n_labels)
 
     def transitions(self, theta: Array) -> Array:
-        """View the transition parts as an array (example, label, next label)."""
-        return theta[self.n_nodes :].reshape(self.n_examples, self.n_labels, self.n_labels)
+        """View the transition parts as an array (example, label, next label), of one example where these share them."""
+        return theta[int(self.offsets[-1]) * self.n_labels :].reshape(-1, self.n_labels, self.n_labels)
 
     def take(self, examples: Ints | slice) -> Chain:
         """Return the batch of some of the examples."""
@@ -103,12 +111,6 @@ class Chain(LabelledSpace):
         """Cut an array with a row for each position into one array for each sequence."""
         bounds = self.offsets.tolist()
         return [rows[start:stop] for start, stop in pairwise(bounds)]
-
-    def allowed(self, annotation: Labels) -> Bools:
-        """Restrict the nodes; the transitions follow."""
-        mask = np.ones(self.n_parts, dtype=bool)
-        mask[: self.n_nodes] = annotation.allowed_nodes.ravel()
-        return mask
 
     def argmax(self, theta: Array) -> Support:
         """Viterbi."""
@@ -134,7 +136,9 @@ class Chain(LabelledSpace):
         """Return for every example the values and the label codes (rank, position) of its k best sequences."""
         nodes, transitions, legal = self.nodes(theta), self.transitions(theta), self.legality
         return [
-            ranked_paths(nodes[start:stop], transitions[i], legal.first, legal.between, legal.last, k)
+            ranked_paths(
+                nodes[start:stop], transitions[i % len(transitions)], legal.first, legal.between, legal.last, k
+            )
             for i, (start, stop) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True))
         ]
 
@@ -165,12 +169,12 @@ class Chain(LabelledSpace):
             np.concatenate([never, legal.last, legal.last]),
         )
         tripled = Chain(self.lengths, 3 * k, legality)
-        expanded = np.empty(tripled.n_parts)
-        allowed, nodes = annotation.allowed_nodes, self.nodes(theta)
+        allowed, nodes, transitions = annotation.allowed_nodes, self.nodes(theta), self.transitions(theta)
+        expanded = np.empty(3 * nodes.size + 9 * transitions.size)
         tripled.nodes(expanded)[:] = np.hstack(
             [np.where(allowed, nodes, -np.inf), np.where(allowed, -np.inf, nodes), nodes]
         )
-        tripled.transitions(expanded)[:] = np.tile(self.transitions(theta), (1, 3, 3))
+        tripled.transitions(expanded)[:] = np.tile(transitions, (1, 3, 3))
         return tripled, expanded
 
     def _fold(self, tripled: Chain, support: Support) -> Support:
@@ -189,11 +193,6 @@ class Chain(LabelledSpace):
             if self.legality.violation(np.array(codes)) is None
         ]
         return np.array([self.encode(Labels(codes, self.offsets, self.n_labels)) for codes in sequences])
-
-    @property
-    def fields(self) -> tuple[Ints, Ints]:
-        """Nodes, then the transitions of each example."""
-        return self.offsets * self.n_labels, self.n_nodes + np.arange(self.n_examples + 1) * self.n_labels**2
 
     def __repr__(self) -> str:
         return f"Chain({self.n_examples} sequences, {int(self.offsets[-1])} positions, {self.n_labels} labels)"

@@ -10,7 +10,7 @@ from maximand.numerics.choice import best_columns, soft_columns
 from maximand.numerics.simplex import project_simplex
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Bools, Geometry, Support
+from maximand.support import Array, Geometry, Support
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,6 @@ class Choice(TableSpace):
         """Return the label of every example."""
         return self.nodes(psi).argmax(axis=1).tolist()
 
-    def allowed(self, annotation: Labels) -> Bools:
-        """Return the labels compatible with the annotation."""
-        return annotation.allowed_nodes.ravel()
-
     def argmax(self, theta: Array) -> Support:
         """Largest score of each row."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
@@ -64,11 +60,11 @@ class Choice(TableSpace):
 
     def argmax_other(self, theta: Array, annotation: Labels) -> Support:
         """Largest score among the labels that the annotation excludes."""
-        return self.argmax(np.where(self.allowed(annotation), -np.inf, theta))
+        return self.argmax(np.where(annotation.allowed_nodes.ravel(), -np.inf, theta))
 
     def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
         """Log-sum-exp over the labels that the annotation excludes."""
-        return self.marginals(np.where(self.allowed(annotation), -np.inf, theta), temperature)
+        return self.marginals(np.where(annotation.allowed_nodes.ravel(), -np.inf, theta), temperature)
 
     def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
         """Sparsemax or softmax of each row."""
@@ -80,7 +76,7 @@ class Choice(TableSpace):
 
     def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
         """Project onto the simplex of the labels that the annotation allows."""
-        return self.project(np.where(self.allowed(annotation), theta, -np.inf), geometry)
+        return self.project(self.restricted(theta, annotation), geometry)
 
     def argmax_product(self, first: Array, first_constant: Array, second: Array, second_constant: Array) -> Support:
         """Largest product by trying every label."""

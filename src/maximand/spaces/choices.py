@@ -10,7 +10,7 @@ import numpy as np
 from maximand.spaces.choice import Choice
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Bools, Geometry, Ints, Support
+from maximand.support import Array, Geometry, Ints, Support
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,6 @@ class Choices(TableSpace):
         """Return the labels of the slots of every example."""
         return list(self.nodes(psi).argmax(axis=1).reshape(self.n_examples, self.n_slots))
 
-    def allowed(self, annotation: Labels) -> Bools:
-        """Return the labels compatible with the annotation."""
-        return annotation.allowed_nodes.ravel()
-
     def argmax(self, theta: Array) -> Support:
         """Largest score of each slot."""
         return self._summed(self._each.argmax(theta))
@@ -76,7 +72,7 @@ class Choices(TableSpace):
 
     def _summed(self, slots: Support) -> Support:
         value = slots.value.reshape(self.n_examples, self.n_slots).sum(axis=1)
-        return Support(value, self.scale(slots.mean, (value > -np.inf).astype(float)))
+        return Support(value, self.layout.scale(slots.mean, (value > -np.inf).astype(float)))
 
     def outputs(self) -> Array:
         """Return every combination of labels."""

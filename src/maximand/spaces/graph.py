@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, product
 
 import numpy as np
-from scipy.special import expit
 
 from maximand.inference import FactorGraphs, Inference, Structure, automatic, labelled
-from maximand.numerics.fields import copy_parts
+from maximand.layout import Layout
 from maximand.spaces.labelled import LabelledSpace
-from maximand.spaces.labels import Labels, take_slots
-from maximand.support import Array, Bools, Guarantee, Ints, Support
+from maximand.spaces.labels import Labels
+from maximand.support import Array, Guarantee, Ints, Support
 
 
 class Graph(LabelledSpace):
@@ -30,12 +29,12 @@ class Graph(LabelledSpace):
             inference.check(self.graphs)
         self.inference = inference
         self.n_labels, self.n_examples = self.graphs.width, self.graphs.n_examples
-        self.n_parts, self.offsets = self.graphs.n_parts, self.graphs.node_offsets
+        self.offsets = self.graphs.node_offsets
 
     @property
-    def fields(self) -> tuple[Ints, Ints]:
+    def layout(self) -> Layout:
         """Nodes, then tables."""
-        return self.graphs.fields
+        return self.graphs.layout
 
     @property
     def slots(self) -> Ints:
@@ -65,7 +64,7 @@ class Graph(LabelledSpace):
         space = object.__new__(Graph)
         space.graphs, space.inference = graphs, self.inference
         space.n_labels, space.n_examples = graphs.width, graphs.n_examples
-        space.n_parts, space.offsets = graphs.n_parts, graphs.node_offsets
+        space.offsets = graphs.node_offsets
         return space
 
     def encode(self, annotation: Labels) -> Array:
@@ -105,12 +104,6 @@ class Graph(LabelledSpace):
             return mean
         return self.encode(Labels(nodes.argmax(axis=1), self.offsets, self.n_labels))
 
-    def allowed(self, annotation: Labels) -> Bools:
-        """Restrict the nodes; the pairs follow."""
-        mask = np.ones(self.n_parts, dtype=bool)
-        mask[: self.graphs.n_node_parts] = annotation.allowed_nodes.ravel()
-        return mask
-
     def argmax(self, theta: Array) -> Support:
         """Ask the inference."""
         self._check_scores(theta)
@@ -128,13 +121,13 @@ class Graph(LabelledSpace):
         if (theta < np.inf).all():  # false for NaN too
             return
         part = int(np.argmin(theta < np.inf))
-        first, second = self.fields
-        kind, start = ("node", first) if part < first[-1] else ("table", second)
-        i = int(np.searchsorted(start, part, side="right")) - 1
-        size = self.n_labels if kind == "node" else self.n_labels**2
+        kind = int(part >= self.graphs.n_node_parts)
+        begins = self.layout.begins[kind]
+        i = int(np.searchsorted(begins, part, side="right")) - 1
+        item = (part - int(begins[i])) // self.n_labels ** (1 + kind)
         raise ValueError(
-            f"The scores of {kind} {(part - int(start[i])) // size} of graph {i} hold {theta[part]}; they must be "
-            "finite, or -inf to forbid a part."
+            f"The scores of {('node', 'table')[kind]} {item} of graph {i} hold {theta[part]}; they must be finite, or "
+            "-inf to forbid a part."
         )
 
     def argmax_other(self, theta: Array, annotation: Labels) -> Support:
@@ -143,58 +136,15 @@ class Graph(LabelledSpace):
         chosen = self.nodes(best.mean) == 1.0
         off = np.logical_or.reduceat((chosen & ~annotation.allowed_nodes).any(axis=1), self.offsets[:-1])
         single = np.logical_and.reduceat(chosen.any(axis=1), self.offsets[:-1])
-        done = off & single
-        start = Support(np.where(done, best.value, -np.inf), self.scale(best.mean, done.astype(float)), best.guarantee)
-        return self._over_contradictions(theta, annotation, start, ~done, 0.0)
-
-    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
-        """Soft maximum over the labellings that contradict the annotation."""
-        start = Support(np.full(self.n_examples, -np.inf), np.zeros(self.n_parts))
-        return self._over_contradictions(theta, annotation, start, np.ones(self.n_examples, dtype=bool), temperature)
-
-    def _over_contradictions(
-        self, theta: Array, annotation: Labels, start: Support, wanted: Bools, temperature: float
-    ) -> Support:
-        """Add to `start`, for the wanted examples, the (soft) maximum over the labellings that contradict."""
-        values, mean, guarantee = start.value, start.mean, start.guarantee
-        for examples, space, part in self._contradictions(theta, annotation, wanted):
-            found = space.marginals(part, temperature) if temperature else space.argmax(part)
-            guarantee = guarantee & found.guarantee
-            known = values[examples]
-            with np.errstate(invalid="ignore"):  # -inf - -inf: nothing was found yet, nor now
-                ahead = np.where(np.isneginf(found.value), -np.inf, found.value - known)
-            share = expit(ahead / temperature) if temperature else (ahead > 0.0).astype(float)
-            values[examples] = np.maximum(known, found.value)
-            if temperature:
-                values[examples] += temperature * np.log1p(np.exp(-np.abs(ahead) / temperature))
-            so_far = np.empty(space.n_parts)
-            everyone = np.arange(examples.size)
-            copy_parts(mean, examples, *self.fields, so_far, everyone, *space.fields)
-            blended = space.scale(so_far, 1.0 - share) + space.scale(found.mean, share)
-            copy_parts(blended, everyone, *space.fields, mean, examples, *self.fields)
-        return Support(values, mean, guarantee)
-
-    def _contradictions(self, theta: Array, annotation: Labels, wanted: Bools) -> Iterator[tuple[Ints, Graph, Array]]:
-        """Cut Y° into pieces by the first node that contradicts: yield examples, their space and theta for each piece.
-
-        Nodes before it keep their allowed labels, it has one of the others, and those behind it are free.
-        """
-        allowed = annotation.allowed_nodes
-        annotated: Bools = np.any(self.graphs.existing & ~allowed, axis=1)
-        places = np.flatnonzero(annotated)
-        counts = np.bincount(self.slots[places], minlength=self.n_examples)
-        first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        for rank in range(int(counts[wanted].max(initial=0))):
-            examples = np.flatnonzero(wanted & (counts > rank))
-            space, slots = self.take(examples), np.arange(self.offsets[-1])[take_slots(self.offsets, examples)[0]]
-            part = np.empty(space.n_parts)
-            copy_parts(theta, examples, *self.fields, part, np.arange(examples.size), *space.fields)
-            turning = np.repeat(places[first[examples] + rank], np.diff(space.offsets))
-            keeps = annotated[slots] & (slots < turning)
-            space.nodes(part)[keeps[:, None] & ~allowed[slots]] = -np.inf
-            turns = np.asarray(slots == turning)
-            space.nodes(part)[turns[:, None] & allowed[slots]] = -np.inf
-            yield examples, space, part
+        rest = np.flatnonzero(~(off & single))
+        if not rest.size:
+            return best
+        part = self.take(rest)
+        other = super(Graph, part).argmax_other(self.layout.pick(theta, rest, part.layout), annotation.take(rest))
+        value, mean = best.value.copy(), best.mean.copy()
+        value[rest] = other.value
+        self.layout.put(mean, rest, other.mean, part.layout)
+        return Support(value, mean, best.guarantee & other.guarantee)
 
     def outputs(self) -> Array:
         """Return psi of every labelling of a batch of one."""

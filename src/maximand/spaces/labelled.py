@@ -29,6 +29,12 @@ class LabelledSpace(OutputSpace):
         """View the parts that are indicators as the matrix (slot, label)."""
         raise NotImplementedError(f"The parts of a {type(self).__name__} are no indicators of labels.")
 
+    def restricted(self, theta: Array, annotation: Any) -> Array:
+        """Forbid the labels that the annotation excludes; what is made of them follows."""
+        theta = theta.copy()
+        self.nodes(theta)[~annotation.allowed_nodes] = -np.inf
+        return theta
+
     def expected(self, matrix: Array, mean: Array) -> Array:
         """Return the expected costs (slot, label) of labels, matrix[true label, label], when psi has the given mean."""
         return self.nodes(mean) @ matrix

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from maximand.support import Array, Bools, Ints
+from maximand.support import Array, Bools, Guarantee, Ints
 
 UNKNOWN = -1
 
@@ -68,23 +69,30 @@ class Labels:
         weights = None if self.weights is None else self.weights[slots]
         return replace(self, codes=self.codes[slots], offsets=offsets, weights=weights)
 
-    def contradictions(self) -> tuple[Ints, Labels]:
-        """Split Y° of each example by the first slot that contradicts the annotation; all have equally many slots.
+    @property
+    def contradictions_found(self) -> Guarantee:
+        """What the best of the pieces of Y° is worth: they are all of it."""
+        return Guarantee.EXACT
 
-        Returns the example of each piece and its annotation: the slots before agree, the slot itself does not, those
-        after it may have any label.
+    def contradictions(self) -> Iterator[tuple[Ints, Labels]]:
+        """Cut Y° into pieces by the first slot that contradicts: yield the examples and the annotation of each.
+
+        The slots before it agree, the slot itself does not, those after it may have any label.
         """
-        n_slots = int(self.offsets[1] - self.offsets[0]) if self.offsets.size > 1 else 1
-        allowed = self.allowed_nodes
-        first_off = np.flatnonzero(~allowed.all(axis=1))
-        examples, slot = first_off // n_slots, first_off % n_slots
-        codes = self.codes.reshape(-1, n_slots)[examples].astype(np.int64)
-        codes[np.arange(n_slots) > slot[:, None]] = UNKNOWN
+        allowed, n = self.allowed_nodes, self.offsets.size - 1
+        annotated = np.flatnonzero(~allowed.all(axis=1))
+        counts = np.diff(np.searchsorted(annotated, self.offsets))
+        first = np.cumsum(counts) - counts
         known = self.candidates.reshape(-1, self.n_labels)
-        codes[np.arange(examples.size), slot] = -2 - len(known) - np.arange(examples.size)
-        candidates = np.concatenate([known, ~allowed[first_off]])
-        offsets = np.arange(examples.size + 1) * n_slots
-        return examples, Labels(codes.ravel(), offsets, self.n_labels, candidates)
+        for rank in range(int(counts.max(initial=0))):
+            examples = np.arange(n)[counts > rank]
+            turning = annotated[first[examples] + rank]
+            slots, offsets = take_slots(self.offsets, examples)
+            own = np.arange(offsets[-1]) + np.repeat(self.offsets[examples] - offsets[:-1], np.diff(offsets))
+            codes = np.where(own > np.repeat(turning, np.diff(offsets)), UNKNOWN, self.codes[slots])
+            codes[turning - self.offsets[examples] + offsets[:-1]] = -2 - len(known) - np.arange(examples.size)
+            candidates = np.concatenate([known, ~allowed[turning]])
+            yield examples, Labels(codes, offsets, self.n_labels, candidates)
 
 
 @dataclass(frozen=True)
@@ -98,19 +106,13 @@ class Sizes(Labels):
         """Return the labels of some examples."""
         return replace(super().take(examples), least=self.least[examples], most=self.most[examples])
 
-    def contradictions(self) -> tuple[Ints, Labels]:
-        """Split Y° into sets with an item too many or too few, and those that have the wrong size alone."""
-        by_slot, turned = super().contradictions()
+    def contradictions(self) -> Iterator[tuple[Ints, Labels]]:
+        """Cut Y° into sets with an item too many or too few, and those that have the wrong size alone."""
+        yield from super().contradictions()
         n = self.least.size
-        everyone = np.arange(n)
-        examples = np.concatenate([by_slot, everyone, everyone])
-        n_items = self.codes.size // max(n, 1)
-        least = np.concatenate([np.zeros(by_slot.size + n, dtype=np.int64), self.most + 1])
-        most = np.concatenate([np.full(by_slot.size, n_items), self.least - 1, np.full(n, n_items)])
-        codes = np.concatenate([turned.codes, self.codes, self.codes])
-        return examples, Sizes(
-            codes, np.arange(examples.size + 1) * n_items, 2, turned.candidates, least=least, most=most
-        )
+        anything = np.full(n, self.codes.size // max(n, 1))
+        yield np.arange(n), replace(self, least=np.zeros_like(self.least), most=self.least - 1)
+        yield np.arange(n), replace(self, least=self.most + 1, most=anything)
 
 
 @dataclass(frozen=True)
@@ -149,21 +151,31 @@ class Orders(Labels):
         """The examples whose order says more than which positions each item may have."""
         return np.flatnonzero(((self.groups < 0).sum(axis=1) > 1) & (self.groups.max(axis=1, initial=-1) > 0))
 
-    def contradictions(self) -> tuple[Ints, Labels]:
-        """Split Y° by two items of neighbouring groups that are in each other's place; the pieces overlap.
+    def contradictions(self) -> Iterator[tuple[Ints, Labels]]:
+        """Cut Y° by two items of neighbouring groups that are in each other's place; the pieces overlap.
 
         Where positions say all, so do those: the pieces are fewer, and no order is to be searched for.
         """
-        if not self.loose.size:
-            return super().contradictions()
-        k = self.groups.shape[1]
+        loose = self.loose
+        tight = np.setdiff1d(np.arange(self.groups.shape[0]), loose)
+        for examples, turned in Labels.contradictions(self.take(tight)):
+            yield tight[examples], turned
+        for examples, turned in self.take(loose)._turned_pairs():
+            yield loose[examples], turned
+
+    def _turned_pairs(self) -> Iterator[tuple[Ints, Orders]]:
+        n, k = self.groups.shape
         own, others = self.groups[:, :, None], self.groups[:, None, :]
         following = np.where(others > own, others, k).min(axis=2, keepdims=True)
-        examples, before, after = np.nonzero((own >= 0) & (others == following))
-        turned = np.full((examples.size, k), -1)
-        turned[np.arange(examples.size), before] = 1
-        turned[np.arange(examples.size), after] = 0
-        return examples, Orders.of(turned)
+        owner, before, after = np.nonzero((own >= 0) & (others == following))
+        counts = np.bincount(owner, minlength=n)
+        first = np.cumsum(counts) - counts
+        for rank in range(int(counts.max(initial=0))):
+            examples = np.flatnonzero(counts > rank)
+            pair, places = first[examples] + rank, np.arange(examples.size)
+            turned = np.full((examples.size, k), -1)
+            turned[places, before[pair]], turned[places, after[pair]] = 1, 0
+            yield examples, Orders.of(turned)
 
 
 def take_slots(offsets: Ints, examples: Ints | slice) -> tuple[Ints | slice, Ints]:

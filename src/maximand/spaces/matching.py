@@ -11,7 +11,7 @@ from maximand.numerics import assignment, precedence, transport_entropic, transp
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.labels import Labels, Orders
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support
+from maximand.support import Array, Geometry, Guarantee, Ints, Support
 
 TOLERANCE = 1e-10  # of the column sums of a projection; its rows sum to one
 MAX_ITERATIONS = 200
@@ -63,10 +63,6 @@ class Matching(TableSpace):
         """Return the position of every item."""
         return list(self.matrices(psi).argmax(axis=2))
 
-    def allowed(self, annotation: Labels) -> Bools:
-        """Return the positions that the annotation allows."""
-        return annotation.allowed_nodes.ravel()
-
     def argmax(self, theta: Array) -> Support:
         """Linear assignment."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
@@ -75,7 +71,7 @@ class Matching(TableSpace):
 
     def argmax_given(self, theta: Array, annotation: Labels) -> Support:
         """Linear assignment of what is allowed; a search among these where an order says more than positions do."""
-        allowed = np.where(self.allowed(annotation), theta, -np.inf)
+        allowed = self.restricted(theta, annotation)
         if not isinstance(annotation, Orders) or not annotation.loose.size:
             return self.argmax(allowed)
         values, bounds, mean = np.empty(self.n_examples), np.empty(self.n_examples), np.empty(self.n_parts)
@@ -105,13 +101,15 @@ class Matching(TableSpace):
         """
         if isinstance(annotation, Orders) and annotation.loose.size:
             return self._project_orders(theta, annotation, geometry)
-        allowed = self.allowed(annotation).reshape(self.n_examples, self.n_items, self.n_items)
+        allowed = annotation.allowed_nodes.reshape(self.n_examples, self.n_items, self.n_items)
         possible = np.empty(self.n_examples, dtype=bool)
         assignment.total_support(allowed, possible)
         found = self.project(np.where(allowed.ravel(), theta, -np.inf), geometry)
         if possible.all():
             return found
-        return replace(found, value=np.where(possible, found.value, -np.inf), mean=self.scale(found.mean, possible))
+        return replace(
+            found, value=np.where(possible, found.value, -np.inf), mean=self.layout.scale(found.mean, possible)
+        )
 
     def _project_orders(self, theta: Array, annotation: Orders, geometry: Geometry) -> Support:
         """Project examples with and without such orders apart."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.numerics.active_set import fully_correct
 from maximand.numerics.away_steps import step_away
-from maximand.numerics.mixtures import Held, compact, measure, places_of, slopes
+from maximand.numerics.mixtures import Held, compact, measure, slopes
 from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support
 
 if TYPE_CHECKING:
@@ -195,8 +195,9 @@ def _project(
     estimate. By concavity value + max over v of slope @ (v - u) is never below the truth: the `bound`.
     """
     n, entropic = space.n_examples, geometry is Geometry.ENTROPIC
-    places, starts = places_of(*space.fields), np.concatenate([[0], np.cumsum(space.work)])
-    own_theta, own_mean = np.asarray(theta, dtype=float)[places], np.zeros(space.n_parts)
+    theta = space.layout.expand(np.asarray(theta, dtype=float))
+    places, starts = space.layout.places, np.concatenate([[0], np.cumsum(space.layout.work)])
+    own_theta, own_mean = theta[places], np.zeros(space.n_parts)
     outputs = _Outputs(n, space.n_parts, factored=advance is fully_correct)
     converged: Bools = np.zeros(n, dtype=bool)
     bound, guarantee = np.full(n, np.inf), Guarantee.EXACT
@@ -206,7 +207,7 @@ def _project(
         slopes(own_theta, own_mean, starts, chosen, part_places, entropic, scores)
         best = part.argmax(scores) if annotation is None else part.argmax_given(scores, known)
         guarantee = guarantee & best.guarantee
-        found = part.nonzeros(best.mean, np.arange(chosen.size))
+        found = part.layout.nonzeros(best.mean, np.arange(chosen.size))
         reached, along, value, size = (np.empty(chosen.size) for _ in range(4))
         measure(
             own_theta, own_mean, starts, chosen, part_places, scores, found, entropic, reached, along, value, size
@@ -224,15 +225,15 @@ def _project(
             chosen, gaps, goals = chosen[going], gaps[going], goals[going]
             if not going.size:
                 break
-            found = part.nonzeros(best.mean, going)
+            found = part.layout.nonzeros(best.mean, going)
             part, known = space.take(chosen), None if annotation is None else annotation.take(chosen)
-            part_places = places_of(*part.fields)
+            part_places = part.layout.places
         new = outputs.add(*found)
         advance(own_theta, own_mean, starts, chosen, new, gaps, 0.1 * goals, outputs.held, entropic)
     mean = np.empty(space.n_parts)
     mean[places] = own_mean
     used = np.where(mean > 0.0, theta, 0.0)
-    values = space.dot(used, mean) - space.dot(np.ones(space.n_parts), geometry.terms(mean))
+    values = space.layout.dot(used, mean) - space.layout.dot(np.ones(space.n_parts), geometry.terms(mean))
     empty = converged & (outputs.held.counts == 0)
     values[empty] = bound[empty] = -np.inf
     if guarantee is Guarantee.OVER:

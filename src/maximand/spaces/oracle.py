@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from maximand.layout import Kind, Layout
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.labels import take_slots
 from maximand.support import Array, Bools, Guarantee, Ints, Support
@@ -27,6 +29,24 @@ class Parts:
     def full(self) -> Bools:
         """Per example: every part is known."""
         return np.logical_and.reduceat(self.psi >= 0, self.offsets[:-1])
+
+    @property
+    def contradictions_found(self) -> Guarantee:
+        """What the best of the pieces of Y° is worth: beside a count above 1, others that contradict are not tried."""
+        return Guarantee.UNDER if (self.psi > 1).any() else Guarantee.EXACT
+
+    def contradictions(self) -> Iterator[tuple[Ints, Parts]]:
+        """Turn one annotated part around: yield the examples and the annotation of each piece; the pieces overlap."""
+        annotated = np.flatnonzero(self.psi >= 0)
+        counts = np.diff(np.searchsorted(annotated, self.offsets))
+        first = np.cumsum(counts) - counts
+        for rank in range(int(counts.max(initial=0))):
+            examples = np.flatnonzero(counts > rank)
+            turning = annotated[first[examples] + rank]
+            _, offsets = take_slots(self.offsets, examples)
+            turned = np.full(int(offsets[-1]), -1.0)
+            turned[turning - self.offsets[examples] + offsets[:-1]] = np.where(self.psi[turning] > 0, 0.0, 1.0)
+            yield examples, Parts(turned, offsets)
 
     def take(self, examples: Ints | slice) -> Parts:
         """Return the annotation of some examples."""
@@ -58,22 +78,30 @@ class OracleSpace(OutputSpace):
         self.guarantee = guarantee
         self.n_examples = len(self.instances)
         self.offsets = np.concatenate([[0], np.cumsum(np.asarray(n_parts, dtype=np.int64))])
-        self.n_parts = int(self.offsets[-1])
+
+    @cached_property
+    def layout(self) -> Layout:
+        """As many parts as each instance has."""
+        return Layout((Kind("parts", self.offsets),))
+
+    @property
+    def _sizes(self) -> Ints:
+        return np.diff(self.offsets)
 
     def take(self, examples: Ints | slice) -> OracleSpace:
         """Return the batch of some of the examples."""
         chosen = range(self.n_examples)[examples] if isinstance(examples, slice) else examples
         return OracleSpace(
-            self._argmax, [self.instances[i] for i in chosen], self.work[examples], self._encode, self._outputs,
+            self._argmax, [self.instances[i] for i in chosen], self._sizes[examples], self._encode, self._outputs,
             self.guarantee,
         )  # fmt: skip
 
     def psi_of(self, i: int, y: Any) -> Array:
         """Return psi of output y of example i, checked."""
         psi = np.asarray(self._encode(y, self.instances[i]), dtype=float).ravel()
-        if psi.size != self.work[i]:
+        if psi.size != self._sizes[i]:
             raise ValueError(
-                f"The output of instance {i} has {psi.size} parts but the instance has {self.work[i]}; encode(y, "
+                f"The output of instance {i} has {psi.size} parts but the instance has {self._sizes[i]}; encode(y, "
                 "instance) must return one count per part."
             )
         return psi
@@ -85,10 +113,6 @@ class OracleSpace(OutputSpace):
     def decode(self, psi: Array) -> list[Array]:
         """Return the part counts of every example: the only form of an output that is always at hand."""
         return np.split(psi, self.offsets[1:-1])
-
-    def allowed(self, annotation: Parts) -> Bools:
-        """Return the parts that are not annotated as absent. Present parts are enforced by `argmax_given`."""
-        return annotation.psi != 0
 
     def argmax(self, theta: Array) -> Support:
         """Ask the user's oracle, example by example."""
@@ -107,34 +131,14 @@ class OracleSpace(OutputSpace):
         known = annotation.psi >= 0
         sizes = np.abs(np.where(np.isfinite(theta), theta, 0.0)) * np.maximum(1.0, annotation.psi)
         bonus = 2.0 * np.add.reduceat(sizes, self.offsets[:-1]) + 1.0
-        forced = np.where(annotation.psi > 0, np.repeat(bonus, self.work), 0.0)
+        forced = np.where(annotation.psi > 0, np.repeat(bonus, self._sizes), 0.0)
         support = self.argmax(np.where(annotation.psi == 0, -np.inf, theta + forced))
         agrees = np.logical_and.reduceat(~known | (support.mean == annotation.psi), self.offsets[:-1])
-        mean = np.where(np.repeat(agrees, self.work), support.mean, 0.0)
+        mean = np.where(np.repeat(agrees, self._sizes), support.mean, 0.0)
         finite = np.where(mean != 0, theta, 0.0)
-        values = np.where(agrees, self.dot(finite, mean), -np.inf)
-        return Support(values, mean, support.guarantee)
-
-    def argmax_other(self, theta: Array, annotation: Parts) -> Support:
-        """Best output that contradicts the annotation.
-
-        An output contradicts y when at least one annotated part is off, so the best of `n_annotated` constrained
-        maxima is exact.
-        """
-        values, mean = np.full(self.n_examples, -np.inf), np.zeros(self.n_parts)
-        guarantee = Guarantee.EXACT
-        for i in range(self.n_examples):
-            start, stop = self.offsets[i], self.offsets[i + 1]
-            one = self.take(slice(i, i + 1))
-            for p in np.flatnonzero(annotation.psi[start:stop] >= 0):
-                turned = np.full(stop - start, -1.0)
-                turned[p] = 0.0 if annotation.psi[start + p] > 0 else 1.0
-                support = one.argmax_given(theta[start:stop], Parts(turned, one.offsets))
-                guarantee = guarantee & support.guarantee
-                if support.value[0] > values[i]:
-                    values[i] = support.value[0]
-                    mean[start:stop] = support.mean
-        return Support(values, mean, guarantee)
+        values = np.where(agrees, self.layout.dot(finite, mean), -np.inf)
+        more = (annotation.psi > 0) & (support.mean > annotation.psi)  # paid for twice, so that others were passed over
+        return Support(values, mean, support.guarantee & Guarantee.UNDER if more.any() else support.guarantee)
 
     def outputs(self) -> Array:
         """Return psi of every output of a batch of one; needs the user's enumeration."""
@@ -171,8 +175,3 @@ class OracleSpace(OutputSpace):
                 values[i] = scores.max() + temperature * np.log(weights.sum())
                 mean[start:stop] = weights @ psi / weights.sum()
         return Support(values, mean)
-
-    @property
-    def fields(self) -> tuple[Ints, Ints]:
-        """A run of parts for each example."""
-        return self.offsets, np.zeros_like(self.offsets)

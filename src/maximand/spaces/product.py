@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import and_
 from typing import Any
 
 import numpy as np
 
+from maximand.layout import Layout
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.choice import Choice
-from maximand.spaces.table import TableSpace
 from maximand.support import Array, Bools, Geometry, Ints, Support
 
 
@@ -33,26 +33,23 @@ class Annotations:
 
 
 class Product(OutputSpace):
-    """An output is a tuple with one of each factor; theta is a matrix with the parts of the factors side by side."""
+    """An output is a tuple with one of each factor; theta holds the vectors of the factors, one after the other."""
 
-    def __init__(self, *factors: TableSpace | Choice):
+    def __init__(self, *factors: OutputSpace):
         sizes = {space.n_examples for space in factors}
         if len(sizes) != 1:
             raise ValueError(f"The factors of a product have {sizes or 'no'} examples; they must have equally many.")
         self.factors = factors
         self.n_examples = sizes.pop()
-        widths = [space.n_parts // max(self.n_examples, 1) for space in factors]
-        self.edges = np.concatenate([[0], np.cumsum(widths)])
-        self.n_parts = self.n_examples * int(self.edges[-1])
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The kinds of parts of each factor in turn."""
+        return Layout.product([space.layout for space in self.factors])
 
     def split(self, theta: Array) -> list[Array]:
         """Return theta of each factor."""
-        rows = theta.reshape(self.n_examples, -1)
-        return [part.ravel() for part in np.split(rows, self.edges[1:-1], axis=1)]
-
-    def join(self, parts: list[Array]) -> Array:
-        """Put the vectors of the factors side by side: the inverse of `split`."""
-        return np.concatenate([part.reshape(self.n_examples, -1) for part in parts], axis=1).ravel()
+        return self.layout.split(theta, [len(space.layout.kinds) for space in self.factors])
 
     def _each(self, answer: Callable[[int, Any, Array], Support], theta: Array) -> Support:
         """Add up the answers of the factors."""
@@ -60,8 +57,8 @@ class Product(OutputSpace):
             answer(f, space, part) for f, (space, part) in enumerate(zip(self.factors, self.split(theta), strict=True))
         ]
         value = np.sum([support.value for support in found], axis=0)
-        mean = self.join([support.mean for support in found])
-        mean = self.scale(mean, (value > -np.inf).astype(float))
+        mean = np.concatenate([support.mean for support in found])
+        mean = self.layout.scale(mean, (value > -np.inf).astype(float))
         return Support(value, mean, reduce(and_, (support.guarantee for support in found)))
 
     def take(self, examples: Ints | slice) -> Product:
@@ -81,7 +78,7 @@ class Product(OutputSpace):
     def encode(self, annotation: Annotations) -> Array:
         """Encode each factor."""
         pairs = zip(self.factors, annotation.factors, strict=True)
-        return self.join([space.encode(part) for space, part in pairs])
+        return np.concatenate([space.encode(part) for space, part in pairs])
 
     def decode(self, psi: Array) -> list[tuple[Any, ...]]:
         """Return a tuple for each example."""
@@ -125,7 +122,7 @@ class Product(OutputSpace):
         choice = Choice(self.n_examples, len(pieces))
         found = choice.marginals(values, temperature) if temperature else choice.argmax(values)
         shares = choice.nodes(found.mean)
-        mean = np.sum([self.scale(found.mean, shares[:, f]) for f, found in enumerate(pieces)], axis=0)
+        mean = np.sum([self.layout.scale(found.mean, shares[:, f]) for f, found in enumerate(pieces)], axis=0)
         return Support(found.value, mean, reduce(and_, (found.guarantee for found in pieces)))
 
     def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
@@ -143,11 +140,6 @@ class Product(OutputSpace):
             own = space.outputs()
             rows = np.concatenate([np.repeat(rows, len(own), axis=0), np.tile(own, (len(rows), 1))], axis=1)
         return rows
-
-    @property
-    def fields(self) -> tuple[Ints, Ints]:
-        """A row for each example."""
-        return np.arange(self.n_examples + 1) * int(self.edges[-1]), np.zeros(self.n_examples + 1, dtype=np.int64)
 
 
 def _first_off(f: int, first: int, space: Any, theta: Array, annotation: Any, temperature: float) -> Support:

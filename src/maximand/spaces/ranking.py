@@ -98,7 +98,7 @@ class Ranking(TableSpace):
         lift = self._weights[-1]
         found = replace(self, weights=self._weights - lift).project_given(theta, annotation, geometry)
         mean = found.mean + lift
-        value = self.dot(theta, mean) - self.dot(mean, 0.5 * mean)
+        value = self.layout.dot(theta, mean) - self.layout.dot(mean, 0.5 * mean)
         return replace(found, value=np.where(found.value > -np.inf, value, -np.inf), mean=mean, bound=None)
 
     def _orders(self, kernel, theta: Array) -> Support:  # type: ignore[no-untyped-def]

@@ -21,7 +21,7 @@ def search(space: OutputSpace, first: Array, first_constant: Array, second: Arra
     every point lies below their segment, so where no segment reaches above the best product found, that product is
     the maximum; else it is a lower bound. mean is psi of the best output; value 0 and mean 0 where none is positive.
     """
-    n = space.n_examples
+    n, second = space.n_examples, space.layout.expand(second)
     best: Array = np.zeros(n)
     mean: Array = np.zeros(space.n_parts)
     everyone = np.arange(n)
@@ -29,15 +29,15 @@ def search(space: OutputSpace, first: Array, first_constant: Array, second: Arra
 
     def ask(scales: Array, cost_only: bool = False) -> tuple[Array, Array]:
         nonlocal mean, guarantee
-        theta = first if cost_only else second + space.scale(first, scales)
+        theta = first if cost_only else second + space.layout.scale(first, scales)
         support = space.argmax(theta)
         psi, guarantee = support.mean, guarantee & support.guarantee
-        a = space.dot(first, psi) + first_constant
-        b = space.dot(second, psi) + second_constant
+        a = space.layout.dot(first, psi) + first_constant
+        b = space.layout.dot(second, psi) + second_constant
         product = np.where(b > 0, a * b, 0.0)
         better = np.where(product > best, 1.0, 0.0)
         np.maximum(best, product, out=best)
-        mean = space.scale(mean, 1.0 - better) + space.scale(psi, better)
+        mean = space.layout.scale(mean, 1.0 - better) + space.layout.scale(psi, better)
         return a, b
 
     left, right = ask(np.zeros(n)), ask(np.zeros(n), cost_only=True)

@@ -109,7 +109,7 @@ class Subset(TableSpace):
         else:
             found = maximum(self, steered, *settings)
         possible = found.value > -np.inf
-        value = found.value + np.where(possible, self.dot(np.where(forced, theta, 0.0), found.mean), 0.0)
+        value = found.value + np.where(possible, self.layout.dot(np.where(forced, theta, 0.0), found.mean), 0.0)
         return Support(value, found.mean)
 
     def _by_sizes(self, maximum, theta: Array, annotation: Sizes, *settings) -> Support:  # type: ignore[no-untyped-def]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
+from maximand.layout import Layout
 from maximand.spaces.labelled import LabelledSpace
-from maximand.spaces.labels import Labels
-from maximand.support import Array, Ints, Support
+from maximand.support import Array, Ints
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,10 @@ class TableSpace(LabelledSpace):
         """Slots per example."""
         raise NotImplementedError
 
-    @property
-    def n_parts(self) -> int:  # type: ignore[override]
-        """Examples times parts."""
-        return self.n_examples * self.width
+    @cached_property
+    def layout(self) -> Layout:
+        """A row for each example."""
+        return Layout.rows(self.n_examples, self.width)
 
     @property
     def slots(self) -> Ints:
@@ -46,35 +47,3 @@ class TableSpace(LabelledSpace):
         """Return the batch of some of the examples."""
         n = examples.stop - examples.start if isinstance(examples, slice) else len(examples)
         return replace(self, n_examples=n)
-
-    @property
-    def fields(self) -> tuple[Ints, Ints]:
-        """A row for each example."""
-        return np.arange(self.n_examples + 1) * self.width, np.zeros(self.n_examples + 1, dtype=np.int64)
-
-    def argmax_other(self, theta: Array, annotation: Labels) -> Support:
-        """Best output that contradicts the annotation, over the pieces of Y°."""
-        examples, turned = annotation.contradictions()
-        found = self.take(examples).argmax_given(self.rows(theta)[examples].ravel(), turned)
-        values, mean = np.full(self.n_examples, -np.inf), np.zeros((self.n_examples, self.width))
-        order = np.lexsort((-found.value, examples))
-        best = order[np.unique(examples[order], return_index=True)[1]]
-        values[examples[best]] = found.value[best]
-        mean[examples[best]] = found.mean.reshape(-1, self.width)[best]
-        return Support(values, mean.ravel(), found.guarantee)
-
-    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
-        """Soft maximum over the outputs that contradict the annotation: the soft sum over the pieces of Y°."""
-        examples, turned = annotation.contradictions()
-        found = self.take(examples).marginals_given(self.rows(theta)[examples].ravel(), turned, temperature)
-        top = np.full(self.n_examples, -np.inf)
-        np.maximum.at(top, examples, found.value)
-        finite = np.isfinite(top)
-        weights = np.exp((found.value - np.where(finite, top, 0.0)[examples]) / temperature)
-        totals = np.bincount(examples, weights=weights, minlength=self.n_examples)
-        mean = np.zeros((self.n_examples, self.width))
-        np.add.at(mean, examples, weights[:, None] * found.mean.reshape(-1, self.width))
-        mean[finite] /= totals[finite, None]
-        values = np.full(self.n_examples, -np.inf)
-        values[finite] = top[finite] + temperature * np.log(totals[finite])
-        return Support(values, mean.ravel(), found.guarantee)

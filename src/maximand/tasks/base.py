@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from maximand.costs import Cost
-from maximand.features import FeatureMap, Rows
-from maximand.spaces import OutputSpace
+from maximand.features import Examples, FeatureMap
 from maximand.support import Array
 
 
@@ -20,36 +19,32 @@ class BoundTask(ABC):
     cost: Cost
 
     @abstractmethod
-    def inputs(self, X: Any) -> Rows:
-        """Check inputs and lay them side by side."""
+    def encode(self, X: Any) -> Examples:
+        """Check inputs and lay them side by side, with the space of their outputs."""
 
     @abstractmethod
-    def space(self, X: Any, inputs: Rows) -> OutputSpace:
-        """Return the space of their outputs."""
-
-    @abstractmethod
-    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Any:
+    def annotation(self, examples: Examples, Y: Any) -> Any:
         """Check annotations and put them into compact form."""
 
     @abstractmethod
-    def outputs(self, space: OutputSpace, psi: Array) -> Any:
+    def outputs(self, examples: Examples, psi: Array) -> Any:
         """Return outputs in the user's terms."""
 
     @abstractmethod
-    def parts(self, space: OutputSpace, values: Array) -> Any:
+    def parts(self, examples: Examples, values: Array) -> Any:
         """Return scores of parts in the user's terms."""
 
-    def means(self, space: OutputSpace, mean: Array) -> Any:
+    def means(self, examples: Examples, mean: Array) -> Any:
         """Return marginals or projections in the user's terms."""
-        return self.parts(space, mean)
+        return self.parts(examples, mean)
 
 
 class Task(ABC):
     """A description of a task, to be bound to training data."""
 
     @abstractmethod
-    def bind(self, X: Any, Y: Any) -> tuple[BoundTask, Rows, Any]:
-        """Learn from the training data what the task needs to know; return it with the data laid side by side."""
+    def bind(self, X: Any, Y: Any) -> tuple[BoundTask, Examples, Any]:
+        """Learn from the training data what the task needs to know; return it with the data as it encodes them."""
 
 
 def finite_rows(matrix: Any, offsets: Any = None, kind: str = "token") -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -160,24 +162,30 @@ def stacked(blocks: list[Any], width: int, what: str) -> Any:
     return np.ascontiguousarray(np.vstack(blocks), dtype=np.float64)
 
 
-def flat_labels(Y: Any, graphs: list[NodesAndEdges]) -> list[Any]:
-    """Return the labels of all graphs one after the other, checked against the number of nodes."""
+def shape_of(graph: NodesAndEdges) -> tuple[int, ...]:
+    """Return the shape that the labels of a graph have: that of a grid, or one for each node."""
+    return graph.sides if isinstance(graph, Grid) else (len(graph),)
+
+
+def flat_labels(Y: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    """Return the labels of all graphs one after the other, checked against their shapes."""
     Y = list(Y)
-    if len(Y) != len(graphs):
-        raise ValueError(f"X has {len(graphs)} graphs but Y has {len(Y)}; each graph needs its labels.")
+    if len(Y) != len(shapes):
+        raise ValueError(f"X has {len(shapes)} graphs but Y has {len(Y)}; each graph needs its labels.")
     flat: list[Any] = []
-    for i, (y, graph) in enumerate(zip(Y, graphs, strict=True)):
+    for i, (y, own) in enumerate(zip(Y, shapes, strict=True)):
+        n_nodes = prod(own)
         if not hasattr(y, "__iter__") or (isinstance(y, np.ndarray) and not y.ndim):
-            raise ValueError(f"Y[{i}] is {y!r}; give a label for each of the {len(graph)} nodes (None where unknown).")
+            raise ValueError(f"Y[{i}] is {y!r}; give a label for each of the {n_nodes} nodes (None where unknown).")
         labels = y.ravel().tolist() if isinstance(y, np.ndarray) else list(y)
         shape = np.shape(y) if isinstance(y, np.ndarray) else (len(labels),)
         if labels and isinstance(labels[0], (list, np.ndarray)):
             shape, labels = (len(labels), len(labels[0])), list(chain.from_iterable(labels))
-        if len(shape) > 1 and isinstance(graph, Grid) and shape[:2] != graph.sides:
-            raise ValueError(f"Y[{i}] has shape {shape} but X[{i}] is a grid of shape {graph.sides}; is it transposed?")
-        if len(labels) != len(graph):
+        if len(shape) > 1 and len(own) > 1 and shape[:2] != own:
+            raise ValueError(f"Y[{i}] has shape {shape} but X[{i}] is a grid of shape {own}; is it transposed?")
+        if len(labels) != n_nodes:
             raise ValueError(
-                f"Y[{i}] has {len(labels)} labels but X[{i}] has {len(graph)} nodes; each node needs one (None where "
+                f"Y[{i}] has {len(labels)} labels but X[{i}] has {n_nodes} nodes; each node needs one (None where "
                 "unknown)."
             )
         flat += labels

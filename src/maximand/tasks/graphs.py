@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from maximand.costs import Cost, Hamming
-from maximand.features import GraphFeatures, GraphRows, PerLabel, Rows
+from maximand.features import Examples, GraphFeatures, GraphRows, PerLabel, Rows
 from maximand.inference import FactorGraphs, Inference, Structure
-from maximand.spaces import Graph, Labels, OutputSpace
-from maximand.support import Array, Ints
+from maximand.spaces import Graph, Labels
+from maximand.support import Array
 from maximand.tasks.base import BoundTask, Task, finite_rows
 from maximand.tasks.graph_inputs import (
     Grid,
@@ -24,6 +24,7 @@ from maximand.tasks.graph_inputs import (
     in_arrays,
     listed,
     pattern,
+    shape_of,
     stacked,
 )
 from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
@@ -46,14 +47,14 @@ class GraphTask(Task):
     classes: Any = None
     inference: Inference | None = None
 
-    def bind(self, X: Any, Y: Any) -> tuple[BoundGraphs, GraphRows, Labels]:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundGraphs, Examples, Labels]:
         """Find the features and the labels."""
         if not isinstance(self.inference, Inference | None):
             raise ValueError(f"inference is {self.inference!r}; give None or an inference such as BeliefPropagation().")
         graphs = self.graphs(X)
         if not graphs:
             raise ValueError("X holds no graphs; give at least one.")
-        tags = flat_labels(Y, graphs)
+        tags = flat_labels(Y, [shape_of(graph) for graph in graphs])
         names = LabelNames(ordered(named_labels(tags)) if self.classes is None else given_classes(self.classes))
         if names.count < 2:
             raise ValueError(
@@ -75,8 +76,8 @@ class GraphTask(Task):
             self.associative,
         )
         bound = BoundGraphs(names, self.cost or Hamming(), self, features)
-        inputs = bound.inputs(X)
-        return bound, inputs, bound.annotate(tags, inputs.offsets)
+        examples = bound.examples(graphs)
+        return bound, examples, bound.annotate(tags, examples)
 
     def graphs(self, X: Any) -> list[NodesAndEdges]:
         """Return the inputs as graphs, whose parts are matrices and arrays."""
@@ -114,17 +115,26 @@ class BoundGraphs(BoundTask):
         if not all(isinstance(count, int) for count in counts) or any(counts) != bool(features.n_columns):
             raise ValueError("Tables do not fit their weights: a damaged file.")
 
-    def inputs(self, X: Any) -> GraphRows:
-        """Check graphs and lay their nodes side by side, and the features of their edges."""
-        graphs = self.task.graphs(X)
+    def encode(self, X: Any) -> Examples:
+        """Check graphs and lay them side by side."""
+        return self.examples(self.task.graphs(X))
+
+    def examples(self, graphs: list[NodesAndEdges]) -> Examples:
+        """Return the labellings of graphs and their inputs."""
+        inputs = self._inputs(graphs)
+        structures = [self._structure(graph, i) for i, graph in enumerate(graphs)]
+        return Examples(Graph(FactorGraphs.of(structures, self.names.count), self.task.inference), inputs)
+
+    def _inputs(self, graphs: list[NodesAndEdges]) -> GraphRows:
+        """Lay the features of nodes side by side, and those of edges."""
         nodes = stacked([graph.nodes for graph in graphs], self.features.node.n_features, "node")
         offsets = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])])
         finite_rows(nodes, offsets, "node")
         for i, graph in enumerate(graphs):
             self._check_edges(graph, f"X[{i}]")
-        width = self.features.n_table_features
+        width, shapes = self.features.n_table_features, tuple(shape_of(graph) for graph in graphs)
         if not width:
-            return GraphRows(nodes, offsets)
+            return GraphRows(nodes, offsets, shapes=shapes)
         none = np.zeros((0, width))
         edges = stacked(
             [none if graph.edge_features is None else graph.edge_features for graph in graphs], width, "edge"
@@ -138,7 +148,7 @@ class BoundGraphs(BoundTask):
                 f"X[{i}], edge {edge - edge_offsets[i]}, has a negative feature; associative tables need features that "
                 "are not negative: shift them."
             )
-        return GraphRows(nodes, offsets, Rows(edges, edge_offsets))
+        return GraphRows(nodes, offsets, Rows(edges, edge_offsets), shapes)
 
     def _check_edges(self, graph: NodesAndEdges, where: str) -> None:
         """Refuse a graph whose edges are not described as those in training were."""
@@ -156,11 +166,6 @@ class BoundGraphs(BoundTask):
                 f"{self.features.n_tables - 1}; train with all types."
             )
 
-    def space(self, X: Any, inputs: Rows) -> Graph:
-        """Return the labellings of these graphs."""
-        structures = [self._structure(graph, i) for i, graph in enumerate(self.task.graphs(X))]
-        return Graph(FactorGraphs.of(structures, self.names.count), self.task.inference)
-
     def _structure(self, graph: NodesAndEdges, i: int) -> Structure:
         states, where = np.full(len(graph), self.names.count), f"X[{i}]"
         if not self.features.n_columns:  # edges without weights
@@ -170,12 +175,13 @@ class BoundGraphs(BoundTask):
         types = np.zeros(len(graph.edges), dtype=np.int64) if graph.edge_types is None else graph.edge_types
         return Structure.of(states, graph.edges, types, self.features.n_tables, where)
 
-    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
+    def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode labels."""
-        return self.annotate(flat_labels(Y, self.task.graphs(X)), inputs.offsets)
+        return self.annotate(flat_labels(Y, _shapes(examples)), examples)
 
-    def annotate(self, labels: list[Any], offsets: Ints) -> Labels:
+    def annotate(self, labels: list[Any], examples: Examples) -> Labels:
         """Encode the labels of all graphs."""
+        offsets = _graph(examples).offsets
         try:
             codes, candidates = self.names.encode(labels)
         except ValueError as error:
@@ -184,12 +190,23 @@ class BoundGraphs(BoundTask):
             raise error
         return Labels(codes, offsets, self.names.count, candidates)
 
-    def outputs(self, space: OutputSpace, psi: Array) -> list[np.ndarray]:
-        """Return label names for each graph."""
-        assert isinstance(space, Graph)
-        return space.split(self.names.classes[space.nodes(psi).argmax(axis=1)])
+    def outputs(self, examples: Examples, psi: Array) -> list[np.ndarray]:
+        """Return label names for each graph, in its shape."""
+        found = zip(examples.space.decode(psi), _shapes(examples), strict=True)
+        return [self.names.classes[codes].reshape(shape) for codes, shape in found]
 
-    def parts(self, space: OutputSpace, values: Array) -> list[Array]:
-        """Return the matrix (node, label) of each graph."""
-        assert isinstance(space, Graph)
-        return space.split(space.nodes(values).copy())
+    def parts(self, examples: Examples, values: Array) -> list[Array]:
+        """Return the matrix (node, label) of each graph, or the array (height, width, label) of a grid."""
+        space = _graph(examples)
+        found = zip(space.split(space.nodes(values).copy()), _shapes(examples), strict=True)
+        return [rows.reshape(*shape, -1) for rows, shape in found]
+
+
+def _graph(examples: Examples) -> Graph:
+    assert isinstance(examples.space, Graph)
+    return examples.space
+
+
+def _shapes(examples: Examples) -> tuple[tuple[int, ...], ...]:
+    assert isinstance(examples.inputs, GraphRows)
+    return examples.inputs.shapes

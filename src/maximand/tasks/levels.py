@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from maximand.costs import Absolute, Cost
-from maximand.features import PerLabel, Rows
-from maximand.spaces import Labels, Ordinal, OutputSpace
+from maximand.features import Examples, PerLabel
+from maximand.spaces import Labels, Ordinal
 from maximand.support import Array
 from maximand.tasks.base import Task
 from maximand.tasks.multiclass import BoundMulticlass, classes_of
@@ -24,12 +24,12 @@ class OrdinalTask(Task):
     cost: Cost | None = None
     classes: Any = None
 
-    def bind(self, X: Any, Y: Any) -> tuple[BoundOrdinal, Rows, Labels]:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundOrdinal, Examples, Labels]:
         """Find the levels."""
         names = classes_of(Y, self.classes)
         bound = BoundOrdinal(names, self.cost or Absolute(), PerLabel(X.shape[1], names.count - 1, self.bias))
-        inputs = bound.inputs(X)
-        return bound, inputs, bound.annotation(X, Y, inputs)
+        examples = bound.encode(X)
+        return bound, examples, bound.annotation(examples, Y)
 
 
 class BoundOrdinal(BoundMulticlass):
@@ -40,11 +40,10 @@ class BoundOrdinal(BoundMulticlass):
         """A threshold between neighbouring levels."""
         return self.names.count - 1
 
-    def space(self, X: Any, inputs: Rows) -> Ordinal:  # type: ignore[override]
+    def space(self, n_examples: int) -> Ordinal:
         """Return one level for each row."""
-        return Ordinal(inputs.offsets.size - 1, self.names.count)
+        return Ordinal(n_examples, self.names.count)
 
-    def means(self, space: OutputSpace, mean: Array) -> Array:
+    def means(self, examples: Examples, mean: Array) -> Array:
         """Return the chances of the levels, (row, level)."""
-        assert isinstance(space, Ordinal)
-        return space.distribution(mean)
+        return self.space(examples.n_examples).distribution(mean)

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from maximand.costs import Cost, ZeroOne
-from maximand.features import PerLabel, Rows
-from maximand.spaces import Choice, Labels, OutputSpace
+from maximand.features import Examples, PerLabel
+from maximand.spaces import Choice, Labels, Ordinal
 from maximand.support import Array
 from maximand.tasks.base import Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
@@ -30,15 +30,15 @@ class MulticlassTask(Task):
     classes: Any = None
     pairs: str = "all"
 
-    def bind(self, X: Any, Y: Any) -> tuple[BoundMulticlass, Rows, Labels]:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundMulticlass, Examples, Labels]:
         """Find the labels."""
         names = classes_of(Y, self.classes)
         bound = BoundMulticlass(names, self.cost or ZeroOne(), PerLabel(X.shape[1], names.count, self.bias))
-        inputs = bound.inputs(X)
-        annotation = bound.annotation(X, Y, inputs)
+        examples = bound.encode(X)
+        annotation = bound.annotation(examples, Y)
         if checked_pairs(self.pairs, "all", "seen") == "seen" and issparse(X):
             bound.features = PerLabel.seen(X, annotation.allowed_nodes, self.bias)
-        return bound, inputs, annotation
+        return bound, examples, annotation
 
 
 def classes_of(Y: Any, classes: Any) -> LabelNames:
@@ -66,13 +66,13 @@ class BoundMulticlass(BoundTable):
     def __init__(self, names: LabelNames, cost: Cost, features: PerLabel):
         self.names, self.cost, self.features = names, cost, features
 
-    def space(self, X: Any, inputs: Rows) -> Choice:
+    def space(self, n_examples: int) -> Choice | Ordinal:
         """Return one choice for each row."""
-        return Choice(inputs.offsets.size - 1, self.names.count)
+        return Choice(n_examples, self.names.count)
 
-    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
+    def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode labels, candidates and unknown ones."""
-        n = inputs.offsets.size - 1
+        n = examples.n_examples
         if len(Y) != n:
             raise ValueError(f"X has {n} rows but y has {len(Y)} labels; each row needs one (None where unknown).")
         if isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS" and np.isin(Y, self.names.classes).all():
@@ -81,10 +81,10 @@ class BoundMulticlass(BoundTable):
         codes, candidates = self.names.encode(list(Y))
         return Labels.single(codes, self.names.count, candidates)
 
-    def outputs(self, space: OutputSpace, psi: Array) -> np.ndarray:
+    def outputs(self, examples: Examples, psi: Array) -> np.ndarray:
         """Return label names."""
-        return self.names.classes[np.asarray(space.decode(psi), dtype=int)]
+        return self.names.classes[np.asarray(examples.space.decode(psi), dtype=int)]
 
-    def parts(self, space: OutputSpace, values: Array) -> Array:
+    def parts(self, examples: Examples, values: Array) -> Array:
         """Return the matrix (row, label)."""
-        return values.reshape(space.n_examples, -1)
+        return values.reshape(examples.n_examples, -1)

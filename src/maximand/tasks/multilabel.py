@@ -10,9 +10,9 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from maximand.costs import Cost, Hamming
-from maximand.features import GraphFeatures, PerLabel, Rows
+from maximand.features import Examples, GraphFeatures, PerLabel
 from maximand.inference import FactorGraphs, Inference, Structure, Structures
-from maximand.spaces import Graph, Labels, OutputSpace, Sizes, Subset
+from maximand.spaces import Graph, Labels, Sizes, Subset
 from maximand.support import Array, Ints
 from maximand.tasks.base import Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, given_classes, ordered
@@ -89,7 +89,7 @@ class MultilabelTask(Task):
     classes: Any = None
     pairs: str = "all"
 
-    def bind(self, X: Any, Y: Any) -> tuple[BoundMultilabel, Rows, Labels]:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundMultilabel, Examples, Labels]:
         """Find the labels."""
         if isinstance(self.shape, Pairwise) and not isinstance(self.shape.search, Inference | None):
             raise ValueError(f"search is {self.shape.search!r}; give None or an inference such as GraphCut().")
@@ -110,14 +110,15 @@ class MultilabelTask(Task):
         bound = BoundMultilabel(
             names, self.cost or Hamming(normalized=True), features, self.shape, isinstance(Y, np.ndarray), (0, k)
         )
-        inputs = bound.inputs(X)
+        codes = bound.codes(Y)
         if not isinstance(self.shape, Pairwise):
-            bound.sizes = self.shape.sizes(bound.codes(Y))
-        annotation = bound.within_sizes(bound.annotation(X, Y, inputs))
+            bound.sizes = self.shape.sizes(codes)
+        examples = bound.encode(X)
+        annotation = bound.within_sizes(bound.labels(examples, codes))
         if checked_pairs(self.pairs, "all", "seen") == "seen" and issparse(X):
             node = PerLabel.seen(X, annotation.allowed_nodes[:, 1].reshape(-1, k), self.bias)
             bound.features = _pairwise(node) if isinstance(self.shape, Pairwise) else node
-        return bound, inputs, annotation
+        return bound, examples, annotation
 
 
 def _pairwise(node: PerLabel) -> GraphFeatures:
@@ -225,17 +226,20 @@ class BoundMultilabel(BoundTable):
         """Features per row."""
         return self.node.n_features
 
-    def space(self, X: Any, inputs: Rows) -> Graph | Subset:
+    def space(self, n_examples: int) -> Graph | Subset:
         """Return sets of labels, as graphs of two states, absent and present, where labels interact."""
-        n = inputs.offsets.size - 1
         if self._structures is None:
-            return Subset(n, self.names.count, *self.sizes)
+            return Subset(n_examples, self.names.count, *self.sizes)
         assert isinstance(self.shape, Pairwise)
-        return Graph(FactorGraphs(self._structures, np.zeros(n, dtype=np.int64)), self.shape.search)
+        return Graph(FactorGraphs(self._structures, np.zeros(n_examples, dtype=np.int64)), self.shape.search)
 
-    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
+    def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode label sets."""
-        n, k, codes = inputs.offsets.size - 1, self.names.count, self.codes(Y)
+        return self.labels(examples, self.codes(Y))
+
+    def labels(self, examples: Examples, codes: Ints) -> Labels:
+        """Return the matrix (row, label) of `codes` as an annotation."""
+        n, k = examples.n_examples, self.names.count
         if len(codes) != n:
             raise ValueError(f"X has {n} rows but y has {len(codes)}; each row needs its labels.")
         return Labels(codes.ravel(), np.arange(n + 1) * k, 2)
@@ -287,14 +291,14 @@ class BoundMultilabel(BoundTable):
                 codes[i, self.names.code(label, f"y[{i}]")] = int(there) if known else -1
         return codes
 
-    def outputs(self, space: OutputSpace, psi: Array) -> Any:
+    def outputs(self, examples: Examples, psi: Array) -> Any:
         """Return indicators, or sets where training had such."""
-        present = (self.parts(space, psi) > 0.5).astype(np.int64)
+        present = (self.parts(examples, psi) > 0.5).astype(np.int64)
         if self.indicators:
             return present
         return [set(self.names.classes[row.astype(bool)].tolist()) for row in present]
 
-    def parts(self, space: OutputSpace, values: Array) -> Array:
+    def parts(self, examples: Examples, values: Array) -> Array:
         """Return the matrix (row, label) for labels being present."""
-        own = space.nodes(values)[:, 1] if isinstance(space, Graph) else values
-        return own.reshape(space.n_examples, -1).copy()
+        own = examples.space.nodes(values)[:, 1] if isinstance(examples.space, Graph) else values
+        return own.reshape(examples.n_examples, -1).copy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
 from maximand.costs import Cost, DifferentParts
-from maximand.features import PartFeatures, Rows
-from maximand.spaces import OracleSpace, OutputSpace, Parts
+from maximand.features import Examples, PartFeatures, Rows
+from maximand.spaces import OracleSpace, Parts
 from maximand.support import Array, Guarantee
 from maximand.tasks.base import BoundTask, Task, finite_rows
 
@@ -34,13 +34,13 @@ class OracleTask(Task):
     cost: Cost | None = None
     guarantee: Guarantee = Guarantee.EXACT
 
-    def bind(self, X: Any, Y: Any) -> tuple[BoundOracle, Rows, Parts]:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundOracle, Examples, Parts]:
         """Find the number of features."""
         if len(X) == 0:
             raise ValueError("X holds no instances.")
         bound = BoundOracle(self, PartFeatures(int(self.features(X[0]).shape[1])))
-        inputs = bound.inputs(X)
-        return bound, inputs, bound.annotation(X, Y, inputs)
+        examples = bound.encode(X)
+        return bound, examples, bound.annotation(examples, Y)
 
 
 class BoundOracle(BoundTask):
@@ -52,7 +52,7 @@ class BoundOracle(BoundTask):
         self.task, self.features = task, features
         self.cost = task.cost or DifferentParts()
 
-    def inputs(self, X: Any) -> Rows:
+    def encode(self, X: Any) -> Examples:
         """Stack the features of all parts."""
         blocks = [self.task.features(instance) for instance in X]
         for i, block in enumerate(blocks):
@@ -64,37 +64,38 @@ class BoundOracle(BoundTask):
         matrix = vstack(blocks, format="csr") if issparse(blocks[0]) else np.vstack(blocks).astype(float)
         offsets = np.concatenate([[0], np.cumsum([block.shape[0] for block in blocks])])
         finite_rows(matrix, offsets)
-        return Rows(csr_array(matrix) if issparse(matrix) else matrix, offsets)
-
-    def space(self, X: Sequence[Any], inputs: Rows) -> OracleSpace:
-        """Return the outputs of the instances."""
         task = self.task
-        return OracleSpace(task.argmax, X, np.diff(inputs.offsets), task.encode, task.outputs, task.guarantee)
+        space = OracleSpace(task.argmax, X, np.diff(offsets), task.encode, task.outputs, task.guarantee)
+        return Examples(space, Rows(csr_array(matrix) if issparse(matrix) else matrix, offsets))
 
-    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Parts:
+    def annotation(self, examples: Examples, Y: Any) -> Parts:
         """Count the parts of the annotated outputs."""
-        sizes = np.diff(inputs.offsets)
+        sizes = examples.space.layout.work
         if len(Y) != sizes.size:
             raise ValueError(f"X has {sizes.size} instances but Y has {len(Y)} outputs.")
         counts = []
         for i, y in enumerate(Y):
-            psi = np.asarray(y if self.task.encode is None else self.task.encode(y, X[i]), dtype=float).ravel()
+            counted = y if self.task.encode is None else self.task.encode(y, _instances(examples)[i])
+            psi = np.asarray(counted, dtype=float).ravel()
             if psi.size != sizes[i]:
                 raise ValueError(f"Y[{i}] has {psi.size} parts but X[{i}] has {sizes[i]}.")
             if not np.isfinite(psi).all() or (psi < -1).any():
                 raise ValueError(f"Y[{i}] must hold counts of parts, -1 where not known.")
             counts.append(psi)
-        return Parts(np.concatenate(counts), inputs.offsets)
+        return Parts(np.concatenate(counts), np.concatenate([[0], np.cumsum(sizes)]))
 
-    def outputs(self, space: OutputSpace, psi: Array) -> list[Any]:
+    def outputs(self, examples: Examples, psi: Array) -> list[Any]:
         """Return decoded outputs, or their counts."""
-        counts = space.decode(psi)
+        counts = examples.space.decode(psi)
         if self.task.decode is None:
             return counts
-        assert isinstance(space, OracleSpace)
-        return [self.task.decode(count, x) for count, x in zip(counts, space.instances, strict=True)]
+        return [self.task.decode(count, x) for count, x in zip(counts, _instances(examples), strict=True)]
 
-    def parts(self, space: OutputSpace, values: Array) -> list[Array]:
+    def parts(self, examples: Examples, values: Array) -> list[Array]:
         """Return the values of the parts of each instance."""
-        assert isinstance(space, OracleSpace)
-        return space.decode(values)
+        return examples.space.decode(values)
+
+
+def _instances(examples: Examples) -> list[Any]:
+    assert isinstance(examples.space, OracleSpace)
+    return examples.space.instances

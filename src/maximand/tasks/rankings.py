@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from maximand.costs import Cost, Hamming, Squared
-from maximand.features import PerLabel, Rows
-from maximand.spaces import Matching, Orders, OutputSpace, Ranking
+from maximand.features import Examples, PerLabel
+from maximand.spaces import Matching, Orders, Ranking
 from maximand.support import Array, Bools, Ints
 from maximand.tasks.base import Task
 from maximand.tasks.label_names import Candidates, LabelNames, given_classes, ordered, unknown
@@ -34,7 +34,7 @@ class RankingTask(Task):
     cost: Cost | None = None
     classes: Any = None
 
-    def bind(self, X: Any, Y: Any) -> tuple[BoundRanking, Rows, Orders]:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundRanking, Examples, Orders]:
         """Find the labels."""
         if self.encoding not in ENCODINGS:
             raise ValueError(f"encoding is {self.encoding!r}; choose one of {', '.join(map(repr, ENCODINGS))}.")
@@ -52,8 +52,7 @@ class RankingTask(Task):
         cost = self.cost or (Hamming(normalized=True) if self.encoding == "matrix" else Squared(normalized=True))
         names, features = LabelNames(classes), PerLabel(X.shape[1], width, self.bias)
         bound = BoundRanking(names, cost, features, self.encoding, self.unlisted)
-        inputs = bound.inputs(X)
-        return bound, inputs, bound.orders(rankings, X.shape[0])
+        return bound, bound.encode(X), bound.orders(rankings, X.shape[0])
 
 
 Order = list[tuple[Any, ...]]  # labels that tie, the best first
@@ -118,14 +117,13 @@ class BoundRanking(BoundTable):
         """Scores per row."""
         return self.names.count**2 if self.encoding == "matrix" else self.names.count
 
-    def space(self, X: Any, inputs: Rows) -> Matching | Ranking:
+    def space(self, n_examples: int) -> Matching | Ranking:
         """Return a permutation for each row."""
-        kind = Matching if self.encoding == "matrix" else Ranking
-        return kind(inputs.offsets.size - 1, self.names.count)
+        return (Matching if self.encoding == "matrix" else Ranking)(n_examples, self.names.count)
 
-    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Orders:
+    def annotation(self, examples: Examples, Y: Any) -> Orders:
         """Return which labels come before which."""
-        return self.orders(read(Y), inputs.offsets.size - 1)
+        return self.orders(read(Y), examples.n_examples)
 
     def orders(self, rankings: list[Order], n: int) -> Orders:
         """Return the same for rankings that were read."""
@@ -146,18 +144,18 @@ class BoundRanking(BoundTable):
                 groups[i, groups[i] < 0] = len(ranking)
         return groups
 
-    def positions(self, space: OutputSpace, psi: Array) -> Ints:
+    def positions(self, examples: Examples, psi: Array) -> Ints:
         """Return the position of every label, (row, label)."""
-        return np.array(space.decode(psi), dtype=np.int64).reshape(space.n_examples, self.names.count)
+        return np.array(examples.space.decode(psi), dtype=np.int64).reshape(examples.n_examples, self.names.count)
 
-    def outputs(self, space: OutputSpace, psi: Array) -> np.ndarray:
+    def outputs(self, examples: Examples, psi: Array) -> np.ndarray:
         """Return the labels of every row, the best first."""
-        return self.names.classes[np.argsort(self.positions(space, psi), axis=1, kind="stable")]
+        return self.names.classes[np.argsort(self.positions(examples, psi), axis=1, kind="stable")]
 
-    def parts(self, space: OutputSpace, values: Array) -> Array:
+    def parts(self, examples: Examples, values: Array) -> Array:
         """Return (row, label, position) or (row, label)."""
-        k = self.names.count
-        return values.reshape((space.n_examples, k, k) if self.encoding == "matrix" else (space.n_examples, k))
+        n, k = examples.n_examples, self.names.count
+        return values.reshape((n, k, k) if self.encoding == "matrix" else (n, k))
 
     def concordance(self, positions: Ints, Y: Any) -> tuple[Array, Bools]:
         """Return for every row Kendall's tau of positions over the pairs whose order is known, and where there are any.

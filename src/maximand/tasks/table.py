@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from maximand.costs import Cost
-from maximand.features import PerLabel, Rows
+from maximand.features import Examples, PerLabel, Rows
+from maximand.spaces import OutputSpace
 from maximand.tasks.base import BoundTask, finite_rows
 from maximand.tasks.label_names import LabelNames
 
@@ -32,9 +34,13 @@ class BoundTable(BoundTask):
         if self.features.n_labels != self.n_columns:
             raise ValueError("The features do not fit the labels.")
 
-    def inputs(self, X: Any) -> Rows:
+    @abstractmethod
+    def space(self, n_examples: int) -> OutputSpace:
+        """Return the outputs of so many rows."""
+
+    def encode(self, X: Any) -> Examples:
         """Check a table of finite numbers."""
         finite_rows(X)
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features but the model was trained with {self.n_features}.")
-        return Rows.single(X)
+        return Examples(self.space(X.shape[0]), Rows.single(X))

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import clone
 
 from maximand.costs import Cost, Hamming
-from maximand.features import ChainFeatures, PerLabel, Rows
-from maximand.spaces import Chain, Labels, Legality, OutputSpace
+from maximand.features import ChainFeatures, Examples, PerLabel, Rows
+from maximand.spaces import Chain, Labels, Legality
 from maximand.support import Array, Ints
 from maximand.tasks.base import BoundTask, Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
@@ -35,7 +35,7 @@ class TaggingTask(Task):
     legality: Callable[[Any], Legality] | None = None
     vectorizer: Any = None
 
-    def bind(self, X: Any, Y: Any) -> tuple[BoundTagging, Rows, Labels]:
+    def bind(self, X: Any, Y: Any) -> tuple[BoundTagging, Examples, Labels]:
         """Find the features and the labels."""
         vectorizer = None if self.vectorizer is None else clone(self.vectorizer)
         inputs, vectorizer = lay_out(X, vectorizer, fitting=True)
@@ -52,7 +52,7 @@ class TaggingTask(Task):
             emission = PerLabel.seen(inputs.csr, annotation.allowed_nodes, self.bias)
             transitions = _seen_transitions(annotation)
         bound.features = ChainFeatures(emission, transitions, self.boundaries, self.boundaries)
-        return bound, inputs, annotation
+        return bound, bound.examples(inputs), annotation
 
 
 def _seen_transitions(annotation: Labels) -> Ints:
@@ -92,21 +92,22 @@ class BoundTagging(BoundTask):
         self.names, self.cost, self.vectorizer, self.legality = names, cost, vectorizer, legality
         self.features = features
 
-    def inputs(self, X: Any) -> Rows:
+    def encode(self, X: Any) -> Examples:
         """Check sequences and lay them side by side."""
         rows, _ = lay_out(X, self.vectorizer, fitting=False)
         n_features = self.features.emission.n_features
         if rows.matrix.shape[0] and rows.matrix.shape[1] != n_features:
             raise ValueError(f"X has {rows.matrix.shape[1]} features but the model was trained with {n_features}.")
-        return rows
+        return self.examples(rows)
 
-    def space(self, X: Any, inputs: Rows) -> Chain:
-        """Return the tag sequences of these lengths."""
-        return Chain(np.diff(inputs.offsets), self.names.count, self.legality)
+    def examples(self, rows: Rows) -> Examples:
+        """Return sequences with their tag sequences."""
+        return Examples(Chain(np.diff(rows.offsets), self.names.count, self.legality), rows)
 
-    def annotation(self, X: Any, Y: Any, inputs: Rows) -> Labels:
+    def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode tags."""
-        return self.annotate(flat_tags(Y, inputs.offsets), inputs.offsets)
+        offsets = _chain(examples).offsets
+        return self.annotate(flat_tags(Y, offsets), offsets)
 
     def annotate(self, tags: list[Any], offsets: Ints) -> Labels:
         """Encode the tags of all sequences and check them against the scheme."""
@@ -135,12 +136,16 @@ class BoundTagging(BoundTask):
             self.names.encode(tags[start:stop], f"Y[{i}], token {{}},")
         raise error
 
-    def outputs(self, space: OutputSpace, psi: Array) -> list[np.ndarray]:
+    def outputs(self, examples: Examples, psi: Array) -> list[np.ndarray]:
         """Return tag names for each sequence."""
-        assert isinstance(space, Chain)
-        return space.split(self.names.classes[space.nodes(psi).argmax(axis=1)])
+        return [self.names.classes[codes] for codes in examples.space.decode(psi)]
 
-    def parts(self, space: OutputSpace, values: Array) -> list[Array]:
+    def parts(self, examples: Examples, values: Array) -> list[Array]:
         """Return the matrix (token, label) of each sequence."""
-        assert isinstance(space, Chain)
+        space = _chain(examples)
         return space.split(space.nodes(values).copy())  # without the transitions, which need not be kept
+
+
+def _chain(examples: Examples) -> Chain:
+    assert isinstance(examples.space, Chain)
+    return examples.space

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,12 +51,11 @@ def losses(model: MultilabelClassifier, part: Part, inference: Inference) -> tup
     A label that a relaxation leaves undecided counts half: what it costs on average when decided by chance.
     """
     task = model.task_
-    inputs = task.inputs(part.X)
-    space = task.space(part.X, inputs)
-    if isinstance(space, Graph):  # labels by themselves need no inference
-        space = space.using(inference)
-    theta = task.features.scores(inputs, task.features.spread(model.weights_))
-    present = task.parts(space, space.argmax(theta).mean)
+    examples = task.encode(part.X)
+    if isinstance(examples.space, Graph):  # labels by themselves need no inference
+        examples = replace(examples, space=examples.space.using(inference))
+    theta = task.features.scores(examples, task.features.expand(model.weights_))
+    present = task.parts(examples, examples.space.argmax(theta).mean)
     return np.abs(present - part.Y).mean(axis=1), float(np.mean((present > 0) & (present < 1)))
 
 

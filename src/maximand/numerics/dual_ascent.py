@@ -2,14 +2,14 @@
 
 The dual of  regularization / 2 |w|^2 - b @ w + sum_i share_i max_p (z_p @ w + c_p)  puts weights alpha on the planes
 of each example, which sum to one, and w = (b - sum_i share_i sum_p alpha_p z_p) / regularization. The slope z_p is a
-combination of the rows of few parts of its example (numerics.part_rows): coefficients data[j] on parts[j] for j from
+combination of the rows of few parts of its example (numerics.block_rows): coefficients data[j] on parts[j] for j from
 indptr[p] to indptr[p+1]. The planes of example i form a linked list: head[i], then following[p], until -1.
 """
 
 import numpy as np
 from numba import njit
 
-from maximand.numerics.part_rows import PartRows, add_parts, drain_parts, most_parts, part_scores
+from maximand.numerics.block_rows import PartRows, add_parts, drain_parts, most_parts, part_scores, room_for
 from maximand.support import Array, Bools, Ints
 
 
@@ -22,7 +22,7 @@ def _most_parts(examples, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used):  # type: ignore[no-untyped-def]
+def _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used, room):  # type: ignore[no-untyped-def]
     """Score every part that a plane of example i uses, once: its planes share most of them."""
     count = 0
     p = head[i]
@@ -34,7 +34,7 @@ def _score_parts(i, head, following, rows, indptr, parts, weights, scores, known
                 used[count] = part
                 count += 1
         p = following[p]
-    part_scores(rows, i, used, count, weights, scores)
+    part_scores(rows, i, used, count, weights, scores, room)
 
 
 @njit(cache=True, nogil=True)
@@ -96,10 +96,11 @@ def sweep(
     most = _most_parts(examples, rows)
     scores, known, used = np.empty(most), np.full(most, -1), np.empty(most, dtype=parts.dtype)
     moved_parts, moved = np.empty(most, dtype=parts.dtype), np.empty(most)
+    room = room_for(rows)
     for visit in range(examples.size):
         i = examples[visit]
         high, low, top, bottom, average = -1, -1, -np.inf, np.inf, 0.0
-        _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used)
+        _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used, room)
         p = head[i]
         while p >= 0:
             height = _height(p, indptr, parts, data, offsets, scores)
@@ -114,13 +115,13 @@ def sweep(
         if high == low or top - bottom <= 1e-14 * max(1.0, abs(top)) or share[i] == 0.0:
             continue
         count = _difference(high, low, indptr, parts, data, moved_parts, moved)
-        add_parts(rows, i, moved_parts, moved, count, 1.0, scratch)
+        add_parts(rows, i, moved_parts, moved, count, 1.0, scratch, room, False)
         distance = 0.0
         if small:
             for w in range(weights.size):
                 distance += scratch[w] * scratch[w]
         else:
-            distance = drain_parts(rows, i, moved_parts, count, scratch)
+            distance = drain_parts(rows, i, moved_parts, count, scratch, room, True)
         step = alpha[low]
         if distance > 0.0:
             step = min(step, regularization * (top - bottom) / (share[i] * distance))
@@ -132,7 +133,7 @@ def sweep(
                 weights[w] -= move * scratch[w]
                 scratch[w] = 0.0
         else:
-            add_parts(rows, i, moved_parts, moved, count, -move, weights)
+            add_parts(rows, i, moved_parts, moved, count, -move, weights, room, True)
         gain += share[i] * step * (top - bottom) - 0.5 * regularization * move * move * distance
     return gain
 
@@ -155,9 +156,10 @@ def heights(
     """Write the height of the highest plane of each example, -inf where there is none, and the alpha-average."""
     most = _most_parts(examples, rows)
     scores, known, used = np.empty(most), np.full(most, -1), np.empty(most, dtype=parts.dtype)
+    room = room_for(rows)
     for j in range(examples.size):
         highest[j], average[j] = -np.inf, 0.0
-        _score_parts(examples[j], head, following, rows, indptr, parts, weights, scores, known, j, used)
+        _score_parts(examples[j], head, following, rows, indptr, parts, weights, scores, known, j, used, room)
         p = head[examples[j]]
         while p >= 0:
             height = _height(p, indptr, parts, data, offsets, scores)
@@ -171,11 +173,12 @@ def combine(
     owner: Ints, rows: PartRows, indptr: Ints, parts: Ints, data: Array, alpha: Array, share: Array, out: Array
 ) -> None:
     """Add share_i alpha_p z_p over all planes to out."""
+    room = room_for(rows)
     for p in range(owner.size):
         factor = share[owner[p]] * alpha[p]
         if factor != 0.0:
             own = slice(indptr[p], indptr[p + 1])
-            add_parts(rows, owner[p], parts[own], data[own], indptr[p + 1] - indptr[p], factor, out)
+            add_parts(rows, owner[p], parts[own], data[own], indptr[p + 1] - indptr[p], factor, out, room, False)
 
 
 @njit(cache=True, nogil=True)

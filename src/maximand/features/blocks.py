@@ -1,0 +1,255 @@
+"""The summands of A: each scores the parts of one kind with weights of its own.
+
+A block is described once; scores, their transpose sums and the rows of single parts follow from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from maximand.features.inputs import Inputs
+from maximand.features.rows import Rows
+from maximand.numerics import rows as kernels
+from maximand.numerics.block_rows import DENSE, FIRST, LAST, SPARSE, TIED, Lowered
+from maximand.support import Array, Ints
+
+
+def no_indices() -> Ints:
+    """Return an empty list of indices."""
+    return np.zeros(0, dtype=np.int64)
+
+
+class Block(Protocol):
+    """A linear map from weights to the scores of one kind of parts.
+
+    Scores and sums work on weights in an expanded form, which may have room for more than the weights.
+    """
+
+    @property
+    def kind(self) -> str:
+        """The kind of parts that it scores."""
+
+    @property
+    def n_weights(self) -> int:
+        """The number of its weights."""
+
+    @property
+    def n_expanded(self) -> int:
+        """Their number in expanded form."""
+
+    def expand(self, weights: Array, out: Array) -> None:
+        """Write the weights in expanded form."""
+
+    def reduce(self, sums: Array, out: Array) -> None:
+        """Write sums in the form of the weights: the transpose of `expand`."""
+
+    def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
+        """Write the scores of all parts of the kind, or add them to what is there."""
+
+    def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
+        """Add A' mean to sums in expanded form, given the means of all parts of the kind."""
+
+    def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
+        """Return what the rows of single parts are made of; `dense` says whether rows may stay dense."""
+
+
+class Plain:
+    """A block whose expanded weights are the weights."""
+
+    n_weights: int
+
+    @property
+    def n_expanded(self) -> int:
+        """As many as weights."""
+        return self.n_weights
+
+    def expand(self, weights: Array, out: Array) -> None:
+        """Copy them."""
+        out[:] = weights
+
+    def reduce(self, sums: Array, out: Array) -> None:
+        """Copy them."""
+        out[:] = sums
+
+
+@dataclass(frozen=True)
+class TiedBlock(Plain):
+    """Every example has the same parts of the kind; part p has the weight tied[p], or none where that is -1."""
+
+    kind: str
+    tied: Ints
+    n_weights: int
+
+    def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
+        """Copy the weights to every example that has scores of its own."""
+        known = np.where(self.tied >= 0, np.append(expanded, 0.0)[self.tied], 0.0)
+        rows = out.reshape(-1, self.tied.size)
+        rows[:] = rows + known if add else known
+
+    def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
+        """Count."""
+        used = self.tied >= 0
+        counts = mean.reshape(-1, self.tied.size).sum(axis=0)
+        out += np.bincount(self.tied[used], counts[used], minlength=self.n_weights)
+
+    def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
+        """A single weight for each part."""
+        return Lowered(TIED, max(self.tied.size, 1), np.zeros(inputs.n_examples, dtype=np.int64), tied=self.tied)
+
+
+@dataclass(frozen=True)
+class EndBlock(Plain):
+    """A weight for each label at the first row of every example, or at the last."""
+
+    kind: str
+    n_weights: int
+    last: bool
+
+    def _rows(self, inputs: Inputs) -> Ints:
+        offsets = inputs.rows(self.kind).offsets
+        return offsets[1:] - 1 if self.last else offsets[:-1]
+
+    def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
+        """Add the weights at the ends."""
+        if not add:
+            out[:] = 0.0
+        out.reshape(-1, self.n_weights)[self._rows(inputs)] += expanded
+
+    def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
+        """Add the means at the ends."""
+        out += mean.reshape(-1, self.n_weights)[self._rows(inputs)].sum(axis=0)
+
+    def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
+        """A single weight for each part of the row."""
+        return Lowered(LAST if self.last else FIRST, self.n_weights, inputs.rows(self.kind).offsets[:-1])
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Rows of features times labels: theta[r, l] = sum_f x[r, f] w[f, l] + bias[l].
+
+    The weights are ordered by feature, then label; the biases come last. Where only some pairs have a weight, starts
+    and labels list them (see numerics.rows) and `places` says which of those listed are weights: features that occur
+    with many labels are listed with all, as whole rows are faster. Empty starts mean all pairs. The parts of a row are
+    the labels or, where `columns` is given, have the label named there, none for -1.
+    """
+
+    kind: str
+    n_features: int
+    n_labels: int
+    bias: bool = False
+    starts: Ints = field(default_factory=no_indices)
+    labels: Ints = field(default_factory=no_indices)
+    places: Ints = field(default_factory=no_indices)
+    columns: Ints = field(default_factory=no_indices)
+
+    @property
+    def every_pair(self) -> bool:
+        """Whether all pairs have a weight."""
+        return self.starts.size == 0
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of weights that are not biases."""
+        return self.n_features * self.n_labels if self.every_pair else self.places.size
+
+    @property
+    def n_weights(self) -> int:
+        """Pairs, then biases."""
+        return self.n_pairs + self.n_labels * self.bias
+
+    @property
+    def n_listed(self) -> int:
+        """The number of listed pairs, weights or not."""
+        return self.n_pairs if self.every_pair else int(self.starts[-1])
+
+    @property
+    def n_expanded(self) -> int:
+        """Listed pairs, then biases."""
+        return self.n_listed + self.n_labels * self.bias
+
+    def expand(self, weights: Array, out: Array) -> None:
+        """Put zeros where listed pairs have no weight."""
+        if self.every_pair:
+            out[:] = weights
+            return
+        out[: self.n_listed] = 0.0
+        out[self.places] = weights[: self.n_pairs]
+        out[self.n_listed :] = weights[self.n_pairs :]
+
+    def reduce(self, sums: Array, out: Array) -> None:
+        """Drop listed pairs without a weight."""
+        if self.every_pair:
+            out[:] = sums
+            return
+        np.take(sums, self.places, out=out[: self.n_pairs], mode="clip")  # without a copy on the way
+        out[self.n_pairs :] = sums[self.n_listed :]
+
+    def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
+        """Multiply the rows with the weights."""
+        rows = inputs.rows(self.kind)
+        if self.columns.size:
+            by_label = np.empty((rows.matrix.shape[0], self.n_labels))
+            self._write(rows, expanded, by_label)
+            scores = np.where(self.columns >= 0, by_label[:, self.columns], 0.0)
+            parts = out.reshape(scores.shape)
+            parts[:] = parts + scores if add else scores
+        elif add:
+            scores = np.empty((rows.matrix.shape[0], self.n_labels))
+            self._write(rows, expanded, scores)
+            out.reshape(scores.shape)[:] += scores
+        else:
+            self._write(rows, expanded, out.reshape(-1, self.n_labels))
+
+    def _write(self, rows: Rows, expanded: Array, out: Array) -> None:
+        pairs, bias = expanded[: self.n_listed], expanded[self.n_listed :]
+        by_label = pairs.reshape(self.n_features, self.n_labels) if self.every_pair else None
+        if by_label is not None and not rows.sparse:
+            np.matmul(rows.matrix, by_label, out=out)
+            if self.bias:
+                out += bias
+            return
+        csr = rows.csr
+        out[:] = bias if self.bias else 0.0
+        if by_label is not None:
+            kernels.scores(csr.indptr, csr.indices, csr.data, by_label, out)
+        else:
+            kernels.pair_scores(csr.indptr, csr.indices, csr.data, self.starts, self.labels, pairs, out)
+
+    def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
+        """Multiply the transposed rows with the means of their parts."""
+        rows = inputs.rows(self.kind)
+        if self.columns.size:
+            parts, used = mean.reshape(-1, self.columns.size), self.columns >= 0
+            mean = np.zeros((len(parts), self.n_labels))
+            np.add.at(mean.T, self.columns[used], parts[:, used].T)
+        mean = mean.reshape(-1, self.n_labels)
+        pairs = out[: self.n_listed]
+        by_label = pairs.reshape(self.n_features, self.n_labels) if self.every_pair else None
+        if self.bias:
+            out[self.n_listed :] += mean.sum(axis=0)
+        if by_label is not None and not rows.sparse:
+            by_label += rows.matrix.T @ mean
+            return
+        csr = rows.csr
+        if by_label is not None:
+            kernels.sums(csr.indptr, csr.indices, csr.data, mean, by_label)
+        else:
+            kernels.pair_sums(csr.indptr, csr.indices, csr.data, self.starts, self.labels, mean, pairs)
+
+    def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
+        """The features of a row, at the weights of one label."""
+        rows = inputs.rows(self.kind)
+        record = Lowered(
+            DENSE, self.columns.size or self.n_labels, rows.offsets[:-1], self.n_labels, self.n_features,
+            self.n_pairs if self.bias else -1, self.columns,
+        )  # fmt: skip
+        if dense and self.every_pair and not rows.sparse and self.n_features:
+            return record._replace(dense=np.ascontiguousarray(rows.matrix).ravel())
+        positions = np.full(0 if self.every_pair else self.n_listed, -1, dtype=self.places.dtype)
+        positions[self.places] = np.arange(self.places.size)
+        pairs = (self.starts, self.labels, positions)
+        return record._replace(source=SPARSE, csr=rows.csr, pairs=None if self.every_pair else pairs)
