@@ -5,7 +5,9 @@ from numba import njit
 
 from maximand.numerics.beliefs import decode, decode_forest, write_means
 from maximand.numerics.graphs import Factors, node_scores, table_scores
-from maximand.numerics.messages import BLOCK, Room, Scores, Wires, chase, connect, plan_all, plan_sweep, prepare, send
+from maximand.numerics.messages import BLOCK, send
+from maximand.numerics.schedules import chase, plan_all, plan_sweep
+from maximand.numerics.wires import Room, Scores, Wires, connect, prepare
 from maximand.support import Array, Bools, Ints
 
 CALM = 10  # sweeps of a forest before messages are damped

@@ -4,7 +4,8 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.exponential import exponentials
-from maximand.numerics.messages import DEAD, FORBIDDEN, write_cavities
+from maximand.numerics.messages import write_cavities
+from maximand.numerics.wires import DEAD, FORBIDDEN
 
 
 @njit(cache=True, nogil=True)
