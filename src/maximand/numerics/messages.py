@@ -1,13 +1,18 @@
 """Messages between the nodes of pairwise factor graphs.
 
-Every node v has a temperature tau_v >= 0. The message from u to v over an edge with table T is, up to a constant,
+Outputs y have a temperature and hidden nodes h, which are summed out inside, have another: the soft maximum over y of
+the soft maximum over h. With the Bethe approximation of the entropies of y, and of h given y, its message from u to v
+over an edge with table T is, up to a constant,
 
-    m(x_v) = tau_u log sum_x exp((cavity(x) + T(x, x_v)) / tau_u)    where tau_u > 0,
-    m(x_v) = max_x cavity(x) + T(x, x_v)                             where tau_u = tau_v = 0,
-    m(x_v) = T(x*, x_v), x* the best state of u's belief             where tau_u = 0 < tau_v,
+    m(x_v) = tau log sum_x exp(belief(x) / tau_u + (T(x, x_v) - n(x)) / tau),
 
-with belief(x) = theta_u(x) + the sum of the messages to u, and the cavity the same without the message from v. These
-are sum-product, max-product and, where temperatures differ, the mixed-product of Liu and Ihler. The largest entry of a
+where belief(x) = theta_u(x) + the sum of the messages to u, n is the message from v among them, tau_u the temperature
+of u, and tau that of the edge: of y between two outputs, of h where an end is hidden. Where tau = tau_u this is
+
+    m(x_v) = tau log sum_x exp((cavity(x) + T(x, x_v)) / tau),    cavity = belief - n,
+
+sum-product, or max-product where tau = 0. Only from an output to a hidden node they differ: the mixed-product of Liu
+and Ihler. There an output of temperature 0 sends T(x*, x_v), x* the best state of its belief. The largest entry of a
 message is 0.
 """
 
@@ -132,14 +137,29 @@ def _soft_sum(cavity, top, table, side, m, temperature):  # type: ignore[no-unty
     return peak + temperature * np.log(total)
 
 
-@njit(cache=True, nogil=True)
-def _best_state(n_states, cavity, message):  # type: ignore[no-untyped-def]
-    """Return the first of the best states of the belief cavity + message."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def _as_if_hidden(cavity, message, outer, inner):  # type: ignore[no-untyped-def]
+    """Replace an output's cavity towards a hidden node by that with which a hidden node would send the same.
+
+    This is inner * (belief / outer - message / inner), up to a constant; `outer` is the temperature of outputs, `inner`
+    that of hidden nodes, above 0, and `message` came from the hidden node. Return the largest entry.
+    """
     best = 0
-    for l in range(1, n_states):
+    for l in range(cavity.size):
         if cavity[l] + message[l] > cavity[best] + message[best]:
             best = l
-    return best
+    highest = cavity[best] + message[best]
+    top = FORBIDDEN
+    for l in range(cavity.size):
+        belief = cavity[l] + message[l]
+        if belief <= DEAD or (outer == 0.0 and l != best):
+            cavity[l] = FORBIDDEN
+        elif outer == 0.0:
+            cavity[l] = 0.0
+        else:
+            cavity[l] = max((belief - highest) / outer * inner - message[l], FORBIDDEN)
+        top = max(top, cavity[l])
+    return top
 
 
 @njit(cache=True, nogil=True)
@@ -181,7 +201,7 @@ def send(wires, scores, room, inbox, fresh, change, plan, damping):  # type: ign
     arrive in `fresh` at the mirror slots, with what they change in `change`.
     """
     begin, other, mirror, oriented = wires.begin, wires.other, wires.mirror, wires.oriented
-    states, temperatures, nodes = scores.states, scores.temperatures, scores.nodes
+    states, temperatures, hidden, nodes = scores.states, scores.temperatures, scores.hidden, scores.nodes
     factor, matrices, peaks = scores.factor, scores.weights, scores.peaks
     cavities, weights, sums, tops, tail = room.cavities, room.weights, room.sums, room.tops, room.tail
     k = nodes.shape[1]
@@ -215,16 +235,14 @@ def send(wires, scores, room, inbox, fresh, change, plan, damping):  # type: ign
         else:
             tops[:n] = 0.0
             _best_sums(cavities, shift, matrices, factor, start, n, sums)
-            if scores.mixed:
-                for j in range(n):
-                    v, u = other[start + j], other[mirror[start + j]]
-                    if temperatures[v] > 0.0:
-                        best = _best_state(states[u], cavities[shift + j], inbox[start + j])
-                        f, top = factor[start + j], FORBIDDEN
-                        for m in range(k):
-                            top = max(top, matrices[f, best, m])
-                        for m in range(k):
-                            sums[j, m] = matrices[f, best, m] if top > DEAD else 0.0
+        if scores.mixed:
+            for j in range(n):
+                v = other[start + j]
+                if hidden[v] and not hidden[other[mirror[start + j]]]:
+                    cavity, t = cavities[shift + j], oriented[start + j]
+                    tops[j] = _as_if_hidden(cavity, inbox[start + j], temperature, temperatures[v])
+                    for m in range(k):
+                        sums[j, m] = _soft_sum(cavity, tops[j], scores.tables[t // 2], t % 2, m, temperatures[v])
         gap = _deliver(sums, tops, start, n, other, mirror, states, inbox, fresh, change, damping)
         largest = gap if gap > largest else largest
     return largest

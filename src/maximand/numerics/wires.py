@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.exponential import exponentials
-from maximand.support import Array, Ints
+from maximand.support import Array, Bools, Ints
 
 FORBIDDEN = -1e200
 DEAD = -1e199  # nothing that is allowed scores below
@@ -33,6 +33,7 @@ class Scores(NamedTuple):
     states: Ints  # of each node
     temperatures: Array
     mixed: bool  # whether the temperatures differ
+    hidden: Bools  # of each node: whether it is inside of the maximum or soft maximum over the others
     nodes: Array
     tables: Array
     factor: Ints  # of each slot: what a message from its node multiplies with
