@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from maximand.features import GraphFeatures, GraphRows, PerLabel, Rows
 from maximand.inference import FactorGraphs, Inference, Structure
 from maximand.spaces import Graph, Labels, OutputSpace
 from maximand.support import Array, Ints
-from maximand.tasks.base import BoundTask, Task, finite_rows
+from maximand.tasks.base import BoundTask, Task, finite_rows, place_of
 from maximand.tasks.graph_inputs import (
     Grid,
     NodesAndEdges,
@@ -176,12 +175,7 @@ class BoundGraphs(BoundTask):
 
     def annotate(self, labels: list[Any], offsets: Ints) -> Labels:
         """Encode the labels of all graphs."""
-        try:
-            codes, candidates = self.names.encode(labels)
-        except ValueError as error:
-            for i, (start, stop) in enumerate(pairwise(offsets)):
-                self.names.encode(labels[start:stop], f"Y[{i}], node {{}},")
-            raise error
+        codes, candidates = self.names.encode(labels, lambda row: place_of("Y", row, offsets, "node"))
         return Labels(codes, offsets, self.names.count, candidates)
 
     def outputs(self, space: OutputSpace, psi: Array) -> list[np.ndarray]:
