@@ -6,7 +6,6 @@ python benchmarks/robustness.py [kills] [mutations]
 import contextlib
 import os
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -33,6 +32,7 @@ from maximand import (
     WindowVectorizer,
     load,
 )
+from maximand.cli.estimates import peak_bytes
 from maximand.datasets import simulate_chains
 from maximand.files.container import from_bytes, read
 from maximand.models import dump
@@ -121,7 +121,7 @@ def mutations(count, rng):
     ]
     contents = [(dump(model), data) for model, data in models]
     seen = {"files": count, "read": 0, "refused": 0, "other_errors": 0, "slowest_seconds": 0.0}
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_bytes()
     for i in range(count):
         content, data = contents[i % len(contents)]
         began = time.perf_counter()
@@ -136,7 +136,8 @@ def mutations(count, rng):
             seen["other_errors"] += 1
             print(type(error), error)
         seen["slowest_seconds"] = max(seen["slowest_seconds"], time.perf_counter() - began)
-    seen["peak_growth_bytes"] = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    after = peak_bytes()
+    seen["peak_growth_bytes"] = None if before is None or after is None else after - before
     return seen
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "maximand"
 LAYERS = {
-    "support": 0, "numerics": 0, "layout": 0, "formats": 1, "files": 1, "inference": 1, "spaces": 2, "costs": 3, "oracles": 3,
-    "sets": 3, "features": 3, "losses": 4, "decoding": 4,
+    "support": 0, "numerics": 0, "layout": 0, "formats": 1, "files": 1, "inference": 1, "spaces": 2, "costs": 3,
+    "oracles": 3, "sets": 3, "features": 3, "losses": 4, "decoding": 4,
     "engine": 4, "batch": 5, "objective": 5, "solvers": 6, "callbacks": 7, "tasks": 7,
     "estimators": 8, "checks": 8, "datasets": 8, "models": 9, "__init__": 9, "papers": 10, "plots": 10, "report": 10,
     "cli": 11, "__main__": 11,

@@ -6,8 +6,21 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.model_selection import GridSearchCV
 
-from maximand import Hamming, OneSlack, Ragged, SequenceTagger, bio, bioes, check_sequence_estimator
+from maximand import (
+    GraphLabeler,
+    Hamming,
+    Legality,
+    NodesAndEdges,
+    OneSlack,
+    Ragged,
+    SequenceTagger,
+    bio,
+    bioes,
+    check_sequence_estimator,
+)
 from maximand.datasets import simulate_chains
+from maximand.spaces.chain import Violation
+from maximand.tasks.label_names import LabelNames
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +155,53 @@ def test_illegal_transitions_are_never_predicted():
         SequenceTagger(scheme="BIO").fit(X[:2], [Y[0], ["O", "I-X", "O"]])
     with pytest.raises(ValueError, match="There is no tagging scheme 'IOB3'"):
         SequenceTagger(scheme="IOB3").fit(X, Y)
+
+
+ILLEGAL = [
+    (["I-X"], Violation(0, 1), "position 0 may not have label 'I-X'"),
+    (["O", "B-X", "O"], Violation(2, 2, 0), "label 'O' at position 2 may not follow label 'B-X'"),
+    (["O", "B-X"], Violation(1, 0, at_end=True), "the last position may not have label 'B-X'"),
+    (["B-X"], Violation(0, 0, at_end=True), "the last position may not have label 'B-X'"),
+]
+
+
+@pytest.mark.parametrize(("tags", "violation", "sentence"), ILLEGAL)
+def test_what_is_illegal_is_data_and_one_sentence(tags, violation, sentence):
+    names = ["B-X", "I-X", "O"]
+    between = np.array([[False, True, False], [True, True, True], [True, False, True]])
+    legality = Legality.of(np.array([True, False, True]), between, np.array([False, True, True]))
+    codes = [names.index(tag) for tag in tags]
+    assert legality.violation(np.array(codes)) == violation
+    assert legality.violation(np.full(len(codes), -1)) is None
+    tagger = SequenceTagger(scheme=lambda labels: legality, classes=names)
+    X = [np.ones((2, 2)), np.ones((len(tags), 2))]
+    with pytest.raises(ValueError) as caught:
+        tagger.fit(X, [["O", "O"], tags])
+    assert str(caught.value) == f"Y[1] breaks the tagging scheme: {sentence}; mend it or drop it."
+
+
+@pytest.mark.parametrize(
+    ("tag", "problem"),
+    [
+        ("z", "has the unknown label 'z'; the labels are 'a', 'b'."),
+        ({"a", "z"}, "has the unknown label 'z'; the labels are 'a', 'b'."),
+        ({"z"}, "has the unknown label 'z'; the labels are 'a', 'b'."),
+        (set(), "is an empty set; give its candidates, or None where unknown."),
+    ],
+)
+def test_wrong_labels_are_found_by_looking_once(tag, problem, monkeypatch):
+    calls = []
+    encode = LabelNames.encode
+    monkeypatch.setattr(LabelNames, "encode", lambda *arguments: calls.append(1) or encode(*arguments))
+    Y = [["a", {"a", "b"}], ["b"], ["a", None, tag]]
+    with pytest.raises(ValueError) as caught:
+        SequenceTagger(classes=["a", "b"]).fit(X0, Y)
+    assert str(caught.value) == f"Y[2], token 2, {problem}"
+    graphs = [NodesAndEdges(x, []) for x in X0]
+    with pytest.raises(ValueError) as caught:
+        GraphLabeler(classes=["a", "b"]).fit(graphs, Y)
+    assert str(caught.value) == f"Y[2], node 2, {problem}"
+    assert len(calls) == 2
 
 
 def test_weights_of_classes_and_positions(chains):

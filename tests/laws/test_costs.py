@@ -5,7 +5,19 @@ import pytest
 from cases import CASES
 from test_spaces import agrees, part_places
 
-from maximand.costs import DifferentParts, DiscountedGain, Hamming, MissedTop, PrecisionAt
+from maximand import OracleTask, StructuredPredictor
+from maximand.costs import (
+    Absolute,
+    CostMatrix,
+    DifferentParts,
+    DiscountedGain,
+    Hamming,
+    MissedTop,
+    PrecisionAt,
+    Squared,
+    Weighted,
+    ZeroOne,
+)
 from maximand.decoding import Calibrated, MaxScore
 from maximand.inference import Structure
 from maximand.oracles import Entropic, Euclidean, Soft
@@ -94,6 +106,35 @@ def test_edges_with_tables_of_their_own_differ_or_not():
     for true in outputs:
         vector, constant = DifferentParts().linear(space, true)
         np.testing.assert_allclose(outputs @ vector + constant, np.abs(outputs - true).sum(axis=1))
+
+
+LABEL_COSTS = [
+    Hamming(), Hamming(normalized=True), ZeroOne(), CostMatrix(1 - np.eye(2)), Absolute(), Squared(),
+    Weighted(Hamming(), [1.0, 2.0]), MissedTop(1), DiscountedGain(), PrecisionAt(1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cost", LABEL_COSTS, ids=str)
+def test_costs_of_labels_refuse_outputs_without(cost):
+    def argmax(theta, instance):
+        return (theta > 0).astype(float)
+
+    space, annotation = OracleSpace(argmax, [3], [3]), Parts(np.array([0.0, 1.0, 1.0]), np.array([0, 3]))
+    name = type(cost).__name__
+    with pytest.raises(
+        ValueError, match=rf"{name} compares labels, .* OracleSpace .* no labels; use DifferentParts\(\)"
+    ):
+        cost.linear(space, np.zeros(3))
+    with pytest.raises(ValueError, match=rf"{name} compares labels"):
+        cost.against(space, annotation)
+    with pytest.raises(ValueError, match=rf"{name} compares labels"):
+        cost.augmented(np.zeros(3), space, annotation, 1.0)
+    with pytest.raises(ValueError, match=rf"{name} compares labels, .* use DifferentParts"):
+        StructuredPredictor(OracleTask(argmax, cost=cost)).fit([np.eye(3)], [np.array([0, 1, 1])])
+    with pytest.raises(
+        ValueError, match=rf"{name} .* Product are tuples; give Sum\(\(...\)\) a cost for each of its 2"
+    ):
+        cost.linear(Product(Choice(1, 2), Ranking(1, 2)), np.zeros(4))
 
 
 def test_annotated_counts_are_refused():

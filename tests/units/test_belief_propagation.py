@@ -1,9 +1,8 @@
 """Belief propagation against enumeration, on forests where it is exact and on graphs with cycles where it is not."""
 
-import itertools
-
 import numpy as np
 import pytest
+from enumerated_graphs import labellings, random_forest, random_scores, softened
 from scipy.special import logsumexp
 
 from maximand.inference.belief_propagation import BeliefPropagation
@@ -11,47 +10,6 @@ from maximand.inference.structure import FactorGraphs, Structure
 from maximand.support import Guarantee
 
 TEMPERATURES = [1.0, 0.3, 5.0, 1e-3]
-
-
-def random_forest(rng, n_nodes, width, tied=False, p_root=0.2):
-    """Return a forest with ragged states, nodes in no order and edges in any direction."""
-    names = rng.permutation(n_nodes)
-    edges = [(v, rng.integers(v)) for v in range(1, n_nodes) if rng.random() > p_root]
-    edges = [(names[u], names[v]) if rng.random() < 0.5 else (names[v], names[u]) for u, v in edges]
-    states = rng.integers(1, width + 1, n_nodes)
-    tables = rng.integers(0, 2, len(edges)) if tied else None
-    return Structure.of(states, np.array(edges).reshape(-1, 2), tables)
-
-
-def random_scores(rng, graphs, kind="normal", scale=1.0):
-    theta = rng.normal(size=graphs.n_parts) * scale
-    if kind == "whole":
-        theta = rng.integers(-1, 2, graphs.n_parts).astype(float)
-    if kind == "forbidden":
-        theta[rng.random(graphs.n_parts) < 0.25] = -np.inf
-    return theta
-
-
-def labellings(graph, theta, width):
-    """Return all labellings of one graph, their scores and their parts."""
-    n, tables = graph.n_nodes, graph.n_tables
-    found = np.array(list(itertools.product(*[range(s) for s in graph.states])))
-    psi = np.zeros((len(found), (n + tables * width) * width))
-    rows = np.arange(len(found))
-    for v in range(n):
-        psi[rows, v * width + found[:, v]] = 1.0
-    for (u, v), t in zip(graph.edges, graph.tables, strict=True):
-        psi[rows, n * width + (t * width + found[:, u]) * width + found[:, v]] += 1.0
-    legal = psi[:, np.isneginf(theta)].sum(axis=1) == 0.0
-    scores = psi @ np.where(np.isneginf(theta), 0.0, theta)
-    return found, np.where(legal, scores, -np.inf), psi
-
-
-def softened(scores, psi, temperature):
-    if np.isneginf(scores).all():
-        return -np.inf, np.zeros(psi.shape[1])
-    value = temperature * logsumexp(scores / temperature)
-    return value, np.exp((scores - value) / temperature) @ psi
 
 
 FORESTS = [
@@ -121,7 +79,7 @@ def test_long_chains_with_many_states(k):
     assert after - before == pytest.approx(2.0 * result.mean @ step, rel=1e-6)
 
 
-def defined_messages(graph, nodes, tables, temperatures, damping, n_rounds):
+def defined_messages(graph, nodes, tables, temperatures, hidden, damping, n_rounds):
     """Return the beliefs after rounds of messages that are written as they are defined."""
     into = {u: {} for u in range(graph.n_nodes)}
     for (u, v), t in zip(graph.edges.tolist(), graph.tables, strict=True):
@@ -131,11 +89,12 @@ def defined_messages(graph, nodes, tables, temperatures, damping, n_rounds):
         new = {}
         for u, v in old:
             belief = nodes[u] + sum(old[w, u] for w in into[u])
-            scores = (belief - old[v, u])[:, None] + into[v][u]
-            if temperatures[u] > 0.0:
-                message = temperatures[u] * logsumexp(scores / temperatures[u], axis=0)
+            scores = into[v][u] - old[v, u][:, None]
+            own, shared = temperatures[int(hidden[u])], temperatures[int(hidden[u] or hidden[v])]
+            if own > 0.0:
+                message = shared * logsumexp(belief[:, None] / own + scores / shared, axis=0)
             else:
-                message = scores.max(axis=0) if temperatures[v] == 0.0 else scores[np.argmax(belief)]
+                message = (belief[:, None] + scores).max(axis=0) if shared == 0.0 else scores[np.argmax(belief)]
             message = (1.0 - damping) * (message - message.max()) + damping * old[u, v]
             new[u, v] = message - message.max()
         old = new
@@ -150,14 +109,14 @@ def test_messages_are_what_they_are_defined_to_be(tied, damping):
     graphs = FactorGraphs.of([graph])
     theta = rng.normal(size=graphs.n_parts)
     bp = BeliefPropagation(max_iterations=4, damping=damping, tolerance=0.0)
-    for choices in ([0.0], [0.5], [0.0, 1.0], [0.0, 0.5, 2.0]):
-        temperatures = rng.choice(choices, graph.n_nodes)
-        beliefs = defined_messages(graph, graphs.nodes(theta), graphs.tables(theta), temperatures, damping, 4)
-        mean = graphs.nodes(bp.mixed(graphs, theta, temperatures).mean)
-        for u, temperature in enumerate(temperatures):
+    hidden = rng.random(graph.n_nodes) < 0.5
+    for temperatures in ((0.0, 0.0), (0.5, 0.5), (0.0, 1.0), (0.5, 2.0), (2.0, 0.5)):
+        beliefs = defined_messages(graph, graphs.nodes(theta), graphs.tables(theta), temperatures, hidden, damping, 4)
+        mean = graphs.nodes(bp.mixed(graphs, theta, temperatures, hidden).mean)
+        for u, temperature in enumerate(np.where(hidden, *temperatures[::-1])):
             if temperature == 0.0:
                 assert np.argmax(mean[u]) == np.argmax(beliefs[u])
-            else:
+            elif temperatures[0] > 0.0:
                 soft = np.exp((beliefs[u] - temperature * logsumexp(beliefs[u] / temperature)) / temperature)
                 np.testing.assert_allclose(mean[u], soft, atol=1e-12)
 
@@ -237,9 +196,10 @@ def test_nothing_is_left():
         theta = np.zeros(graphs.n_parts)
         graphs.nodes(theta)[0] = -np.inf
         graphs.tables(theta)[graphs.table_offsets[2]] = -np.inf
-        half = np.where(np.arange(graphs.node_offsets[-1]) % 2, 0.5, 0.0)
+        half = np.arange(graphs.node_offsets[-1]) % 2 == 1
         bp = BeliefPropagation()
-        for support in (bp.argmax(graphs, theta), bp.marginals(graphs, theta), bp.mixed(graphs, theta, half)):
+        mixed = [bp.mixed(graphs, theta, temperatures, half) for temperatures in ((0.0, 0.5), (0.3, 0.5), (0.5, 0.3))]
+        for support in (bp.argmax(graphs, theta), bp.marginals(graphs, theta), *mixed):
             assert np.isneginf(support.value).tolist() == [True, False, True]
             assert not graphs.nodes(support.mean)[: graphs.node_offsets[1]].any()
             assert not graphs.nodes(support.mean)[graphs.node_offsets[2] :].any()
@@ -253,74 +213,12 @@ def test_mixed_of_one_temperature_is_argmax_or_marginals():
     theta = random_scores(rng, graphs, "forbidden")
     bp = BeliefPropagation()
     for temperature in (0.0, 0.7):
-        one = bp.mixed(graphs, theta, np.full(graphs.node_offsets[-1], temperature))
+        hidden = rng.random(graphs.node_offsets[-1]) < 0.5
+        one = bp.mixed(graphs, theta, (temperature, temperature), hidden)
         other = bp.argmax(graphs, theta) if temperature == 0.0 else bp.marginals(graphs, theta, temperature)
-        assert one.guarantee is Guarantee.ESTIMATE
+        assert one.guarantee is other.guarantee
         for field in ("value", "mean", "converged"):
             np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
-
-
-def marginal_map(graph, theta, width, temperatures, cold):
-    """Return the maximum over the cold nodes of the soft maximum over the others, of one temperature, and the mean."""
-    found, scores, psi = labellings(graph, theta, width)
-    answers = []
-    for y in np.unique(found[:, cold], axis=0):
-        given = (found[:, cold] == y).all(axis=1)
-        answers.append(softened(scores[given], psi[given], temperatures.max()))
-    return max(answers, key=lambda answer: answer[0])
-
-
-@pytest.mark.parametrize("temperature", [1.0, 0.2])
-@pytest.mark.parametrize("seed", range(10))
-def test_mixed_is_exact_where_the_maximised_nodes_are_connected(seed, temperature):
-    rng = np.random.default_rng(seed)
-    graph = random_forest(rng, 7, 3, tied=bool(seed % 2), p_root=0.0)
-    graphs = FactorGraphs.of([graph], width=3)
-    theta = random_scores(rng, graphs, "forbidden" if seed % 3 == 2 else "normal", scale=2.0)
-    # Grow the maximised part from a random node along edges.
-    cold = [int(rng.integers(7))]
-    while len(cold) < 3:
-        near = {int(v) for edge in graph.edges for v in edge if set(edge.tolist()) & set(cold)}
-        cold.append(min(near - set(cold)))
-    temperatures = np.full(7, temperature)
-    temperatures[cold] = 0.0
-    support = BeliefPropagation().mixed(graphs, theta, temperatures)
-    value, mean = marginal_map(graph, theta, 3, temperatures, cold)
-    assert support.value[0] == pytest.approx(value, abs=1e-9)
-    np.testing.assert_allclose(support.mean, mean, atol=1e-9)
-    assert support.converged.all()
-
-
-@pytest.mark.parametrize("residual", [False, True])
-def test_mixed_with_hidden_nodes_on_a_cycle_of_outputs(residual):
-    # A strongly coupled cycle of outputs with a hidden leaf each: max-product finds the best, the leaves are summed.
-    rng = np.random.default_rng(5)
-    edges = [(0, 1), (1, 2), (2, 3), (0, 3), (0, 4), (1, 5), (2, 6), (7, 3)]
-    graph = Structure.of(np.full(8, 2), edges)
-    graphs = FactorGraphs.of([graph])
-    theta = rng.normal(size=graphs.n_parts)
-    graphs.tables(theta)[:4] = 0.3 * np.eye(2)
-    temperatures = np.repeat([0.0, 1.0], 4)
-    support = BeliefPropagation(residual=residual).mixed(graphs, theta, temperatures)
-    _, mean = marginal_map(graph, theta, 2, temperatures, [0, 1, 2, 3])
-    assert support.converged.all()
-    np.testing.assert_allclose(support.mean, mean, atol=1e-6)
-
-
-def test_two_temperatures_nest_on_an_edge():
-    # The hotter end is inside: tau_0 log sum_a exp((theta_a + tau_1 log sum_b exp((theta_b + T) / tau_1)) / tau_0).
-    rng = np.random.default_rng(3)
-    for edge in ((0, 1), (1, 0)):
-        graphs = FactorGraphs.of([Structure.of([3, 4], [edge])])
-        theta = rng.normal(size=graphs.n_parts)
-        (a, b), table = graphs.nodes(theta), graphs.tables(theta)[0]
-        table = table if edge == (0, 1) else table.T
-        support = BeliefPropagation().mixed(graphs, theta, np.array([0.4, 1.5]))
-        inner = 1.5 * logsumexp((b + table) / 1.5, axis=1)
-        scores = (a + inner)[:3]
-        assert support.value[0] == pytest.approx(0.4 * logsumexp(scores / 0.4))
-        np.testing.assert_allclose(graphs.nodes(support.mean)[0, :3], np.exp((scores - support.value[0]) / 0.4))
-        assert graphs.tables(support.mean).sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("residual", [False, True])
@@ -331,9 +229,11 @@ def test_a_batch_is_its_examples(residual):
     shapes = [shapes[i] for i in rng.permutation(len(shapes))]
     graphs = FactorGraphs.of(shapes, width=4)
     theta = random_scores(rng, graphs, "forbidden")
-    temperatures = rng.choice([0.0, 0.5, 2.0], graphs.node_offsets[-1])
+    hidden = rng.random(graphs.node_offsets[-1]) < 0.4
     bp = BeliefPropagation(residual=residual, damping=0.2)
-    together = [bp.argmax(graphs, theta), bp.marginals(graphs, theta, 0.5), bp.mixed(graphs, theta, temperatures)]
+    pairs = (0.0, 0.5), (0.5, 2.0), (2.0, 0.5)
+    together = [bp.argmax(graphs, theta), bp.marginals(graphs, theta, 0.5)]
+    together += [bp.mixed(graphs, theta, pair, hidden) for pair in pairs]
     assert together[0].guarantee is Guarantee.UNDER
     for i in range(graphs.n_examples):
         nodes = slice(graphs.node_offsets[i], graphs.node_offsets[i + 1])
@@ -343,7 +243,8 @@ def test_a_batch_is_its_examples(residual):
             return np.concatenate([graphs.nodes(of)[nodes].ravel(), graphs.tables(of)[tables].ravel()])
 
         one, own = graphs.take(np.array([i])), part(theta)
-        alone = [bp.argmax(one, own), bp.marginals(one, own, 0.5), bp.mixed(one, own, temperatures[nodes])]
+        alone = [bp.argmax(one, own), bp.marginals(one, own, 0.5)]
+        alone += [bp.mixed(one, own, pair, hidden[nodes]) for pair in pairs]
         for support, all_ in zip(alone, together, strict=True):
             np.testing.assert_array_equal(support.value[0], all_.value[i])
             np.testing.assert_array_equal(support.mean, part(all_.mean))
@@ -352,8 +253,16 @@ def test_a_batch_is_its_examples(residual):
 
 def test_refuses_what_makes_no_sense():
     graphs = FactorGraphs.of([Structure.edgeless(2, 2)])
-    with pytest.raises(ValueError, match="2 nodes of the batch a temperature"):
-        BeliefPropagation().mixed(graphs, np.zeros(graphs.n_parts), np.array([1.0, -1.0]))
+    for hidden in (np.ones(3, dtype=bool), [0, 1]):
+        with pytest.raises(ValueError, match="2 nodes of the batch whether it is hidden"):
+            BeliefPropagation().mixed(graphs, np.zeros(graphs.n_parts), (1.0, 0.5), hidden)
+    for temperatures, words in (
+        ((1.0, -1.0), "at least 0"),
+        ((np.nan, 1.0), "at least 0"),
+        ((1.0, 0.0), "such as 0.001"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            BeliefPropagation().mixed(graphs, np.zeros(graphs.n_parts), temperatures, np.array([True, False]))
     for options in ({"max_iterations": 0}, {"damping": 1.0}, {"tolerance": -1.0}):
         with pytest.raises(ValueError, match=next(iter(options))):
             BeliefPropagation(**options)

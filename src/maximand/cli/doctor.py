@@ -35,10 +35,9 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print sizes, findings with cures, and what a fit would take; exit 1 when training would fail."""
-    before = peak_bytes()
     examples = read_examples(options)
     rows = _rows(options, examples)
-    reading = max(0, peak_bytes() - before)
+    held = peak_bytes()
     labels = label_counts(examples)
     matrix = rows.matrix if isinstance(rows, Ragged) else rows
     listed = csr_array(matrix)
@@ -61,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     if options.test:
         findings += leaks(_again(options, examples), _test_examples(options, examples, matrix))
     fatal = any(finding.fatal for finding in findings)
-    estimates = {} if fatal else estimates_of(options, rows, examples, before + reading)
+    estimates = {} if fatal else estimates_of(options, rows, examples, held)
     by_size = sorted(labels.items()) if examples.kind is Kind.LEVELS else labels.most_common()
     tallies[f"{noun} counts"] = {str(label): count for label, count in by_size}
 
@@ -74,10 +73,14 @@ def run(options: argparse.Namespace) -> int:
         if not findings:
             console.print("[green]Nothing to worry about.")
         if estimates:
+            peak = estimates["peak bytes"]
+            memory = "" if peak is None else f"{peak / 1e6:,.0f} MB at its peak and "
             console.print(
                 f"A fit with loss {estimates['loss']} has {estimates['weights']:,} weights and takes about "
-                f"{estimates['peak bytes'] / 1e6:,.0f} MB at its peak and {estimates['seconds']:,.0f} seconds."
+                f"{memory}{estimates['seconds']:,.0f} seconds."
             )
+            if peak is None:
+                console.print("How much memory it takes is not known: this system does not tell what reading took.")
 
     values = facts | tallies | {"findings": [vars(finding) for finding in findings], "estimates": estimates}
     show(options, values, people)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 import time
 from typing import Any
@@ -34,8 +33,12 @@ SECONDS_OF_SETS = 2e-6  # for each stored value and label, that steps on the pla
 SECONDS_OF_PARTS = 1e-4  # for each part, that such steps take for rankings and levels; from a fifth to five times that
 
 
-def peak_bytes() -> int:
-    """Return the most memory that this process has held so far."""
+def peak_bytes() -> int | None:
+    """Return the most memory that this process has held so far; None on systems that do not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 
@@ -47,8 +50,11 @@ def matrix_bytes(matrix: Any) -> int:
     return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
 
-def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, held: int) -> dict[str, Any]:
-    """Say how much memory and time a fit takes: what reading held, and the vectors of the solver; a timed sample."""
+def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, held: int | None) -> dict[str, Any]:
+    """Say how much memory and time a fit takes: what reading held, and the vectors of the solver; a timed sample.
+
+    Where it is not known what reading held, neither is the peak.
+    """
     loss = named(loss_of(options, examples))
     matrix = rows.matrix if isinstance(rows, Ragged) else rows
     bound, encoded, annotation = _task(options, examples).bind(rows, examples.y)
@@ -75,9 +81,10 @@ def estimates_of(options: argparse.Namespace, rows: Any, examples: Examples, hel
     seconds = min(_seconds(objective, weights) for _ in range(REPEATS))
     seconds *= float(space.layout.work.sum()) / float(space.layout.work[sample].sum())
     passes = PASSES_OF_PROJECTIONS if isinstance(loss.penalty, Projection) else PASSES
+    peak = None if held is None else int(held + training)
     return {
-        "loss": loss.name, "weights": n_weights, "peak bytes": int(held + training),
-        "peak over input": (held + training) / matrix_bytes(matrix), "seconds": seconds * passes + steps,
+        "loss": loss.name, "weights": n_weights, "peak bytes": peak,
+        "peak over input": None if peak is None else peak / matrix_bytes(matrix), "seconds": seconds * passes + steps,
     }  # fmt: skip
 
 

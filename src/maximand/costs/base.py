@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from maximand.numerics.rows import with_rows_added
-from maximand.spaces import Labels, OutputSpace
-from maximand.spaces.labelled import indicators
+from maximand.spaces import Labels, OutputSpace, Product
+from maximand.spaces.labelled import LabelledSpace, indicators
 from maximand.support import Array, Ints
 
 
@@ -54,7 +54,7 @@ class LabelCost(Cost):
 
     def linear(self, space: Any, mean: Array) -> tuple[Array, Array]:
         """Expected cost of every label at every slot."""
-        self._check(space)
+        self._require(space)
         values = space.expected(self.matrix(space.n_labels), mean)
         return space.affine(values * self._shares(space)[:, None] if self.normalized else values)
 
@@ -65,6 +65,7 @@ class LabelCost(Cost):
 
     def augmented(self, theta: Array, space: Any, annotation: Labels, factor: float) -> tuple[Array, Array | float]:
         """Add those least costs; where parts are indicators, in place of the slots, which are the first parts."""
+        self._require(space)
         if not indicators(space):
             return super().augmented(theta, space, annotation, factor)
         return with_rows_added(theta, *self.rows(space, annotation), factor), 0.0
@@ -74,7 +75,7 @@ class LabelCost(Cost):
 
         Empty weights are ones; rows may count from the end of the table.
         """
-        self._check(space)
+        self._require(space)
         matrix = self.matrix(space.n_labels)
         ambiguous = [matrix[candidates].min(axis=0) for candidates in reversed(annotation.candidates)]
         table = np.vstack([matrix, *ambiguous, np.zeros(space.n_labels)])  # negative codes count from the end
@@ -85,6 +86,21 @@ class LabelCost(Cost):
 
     def _shares(self, space: Any) -> Array:
         return 1.0 / np.bincount(space.slots)[space.slots]
+
+    def _require(self, space: Any) -> None:
+        """Refuse a space without labels, and one that the cost is not for."""
+        name = type(self).__name__
+        if isinstance(space, Product):
+            raise ValueError(
+                f"{name} compares labels, and the outputs of a Product are tuples; give Sum((...)) a cost for each of "
+                f"its {len(space.factors)} factors."
+            )
+        if not isinstance(space, LabelledSpace):
+            raise ValueError(
+                f"{name} compares labels, and the outputs of type {type(space).__name__} have parts but no labels; use "
+                "DifferentParts(), or a cost of your own."
+            )
+        self._check(space)
 
     def _check(self, space: Any) -> None:
         """Refuse a space in whose parts the cost is not affine."""

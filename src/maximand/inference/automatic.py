@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from maximand.inference.base import Inference
 from maximand.inference.belief_propagation import BeliefPropagation
 from maximand.inference.elimination_order import TooWide
 from maximand.inference.exhaustive import Exhaustive
 from maximand.inference.graph_cut import GraphCut
-from maximand.inference.structure import FactorGraphs
+from maximand.inference.structure import FactorGraphs, Structure
 from maximand.inference.tree import Tree, plans
 from maximand.support import Array, Support
 
@@ -49,9 +47,19 @@ def automatic(graphs: FactorGraphs) -> Inference:
     structures = graphs.structures
     if structures.forests.all() or structures.n_nodes.max() <= LARGE:
         try:
-            entries = plans(graphs, CHEAP).room
-            labellings = np.array([np.prod(graph.states.astype(float)) for graph in structures.graphs])
-            return Exhaustive() if (labellings <= 2 * entries).all() else Tree()
+            entries = plans(graphs, CHEAP).room.tolist()
+            few = all(_at_most(2 * most, graph) for graph, most in zip(structures.graphs, entries, strict=True))
+            return Exhaustive() if few else Tree()
         except TooWide:
             pass
     return MaximaAndSums(GraphCut(), BeliefPropagation()) if structures.width <= 2 else BeliefPropagation()
+
+
+def _at_most(most: int, graph: Structure) -> bool:
+    """Whether a graph has at most so many labellings. Large graphs have more than any float or fixed integer holds."""
+    labellings = 1
+    for states in graph.states.tolist():
+        labellings *= states
+        if labellings > most:
+            return False
+    return True

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from maximand.inference.base import Inference, labelled
 from maximand.inference.structure import FactorGraphs
@@ -55,30 +57,47 @@ class BeliefPropagation(Inference):
         guarantee = Guarantee.EXACT if _forests(graphs).all() else Guarantee.ESTIMATE
         return Support(beliefs.values, beliefs.mean, guarantee, converged=beliefs.converged)
 
-    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: Array) -> Support:
-        """Mixed-product: maximum over the nodes of temperature 0 of the soft maximum over all others.
+    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+        """Mixed-product: the soft maximum over outputs of the soft maximum over hidden nodes, each at its temperature.
 
-        `temperatures` has one for every node of the batch. The mean holds the states of the former and the marginals
-        of the latter. Maxima and sums do not commute, so that both are estimates even on most trees; they are right
-        where the nodes of temperature 0 form a connected part of a tree. An example whose temperatures are all equal
-        gets the answer of argmax or marginals.
+        temperatures = (outputs, hidden) are at least 0, where 0 stands for the maximum, for hidden nodes only where it
+        does for outputs; `hidden` says of every node of the batch whether it is. Of maximised outputs the mean holds
+        the states found, of all other nodes the marginals. With two equal temperatures this is argmax or marginals.
+
+        Maxima and sums do not commute. So the answer is exact only where the outputs of every tree of a forest are
+        connected: then no sum over hidden nodes makes outputs depend on each other. Elsewhere it is an estimate; with
+        maximised outputs on forests a lower bound, the soft maximum over hidden nodes given the outputs found.
         """
-        temperatures = np.asarray(temperatures, dtype=np.float64)
-        n_nodes = int(graphs.node_offsets[-1])
-        if temperatures.shape != (n_nodes,) or not (temperatures >= 0.0).all():
-            raise ValueError(f"Give each of the {n_nodes} nodes of the batch a temperature that is at least 0.")
-        beliefs = self._propagate(graphs, theta, temperatures)
-        value, mean = beliefs.values, beliefs.mean
-        cold = np.maximum.reduceat(temperatures, graphs.node_offsets[:-1]) == 0.0
-        if cold.any():
-            best = labelled(graphs, theta, beliefs.codes, Guarantee.ESTIMATE)
-            value = np.where(cold, best.value, value)
-            nodes, tables = (np.repeat(cold, np.diff(of)) for of in (graphs.node_offsets, graphs.table_offsets))
-            graphs.nodes(mean)[nodes] = graphs.nodes(best.mean)[nodes]
-            graphs.tables(mean)[tables] = graphs.tables(best.mean)[tables]
-        return Support(value, mean, Guarantee.ESTIMATE, converged=beliefs.converged)
+        hidden = np.asarray(hidden)
+        outer, inner = (float(temperature) for temperature in temperatures)
+        if hidden.shape != (int(graphs.node_offsets[-1]),) or hidden.dtype != np.bool_:
+            raise ValueError(f"Say of each of the {graphs.node_offsets[-1]} nodes of the batch whether it is hidden.")
+        if not min(outer, inner) >= 0.0:
+            raise ValueError(f"The temperatures are {temperatures}; give two that are at least 0: (outputs, hidden).")
+        if outer > inner == 0.0:
+            raise ValueError(
+                f"The temperatures are {temperatures}: no messages make a maximum over hidden nodes inside of a soft "
+                "maximum over outputs; give hidden nodes a small temperature, such as 0.001."
+            )
+        if outer == inner:
+            return self.marginals(graphs, theta, outer) if outer > 0.0 else self.argmax(graphs, theta)
+        beliefs = self._propagate(graphs, theta, np.where(hidden, inner, outer), hidden)
+        converged = beliefs.converged
+        exact = bool(converged.all()) and _connected_outputs(graphs, hidden)
+        if outer > 0.0:
+            guarantee = Guarantee.EXACT if exact else Guarantee.ESTIMATE
+            return Support(beliefs.values, beliefs.mean, guarantee, converged=converged)
+        given = theta.copy()
+        found = np.arange(graphs.width) == beliefs.codes[:, None]
+        graphs.nodes(given)[~hidden[:, None] & ~found] = -np.inf
+        inside = self._propagate(graphs, given, np.full(hidden.size, inner))
+        guarantee = Guarantee.EXACT if exact else Guarantee.UNDER if _forests(graphs).all() else Guarantee.ESTIMATE
+        return Support(inside.values, inside.mean, guarantee, converged=converged & inside.converged)
 
-    def _propagate(self, graphs: FactorGraphs, theta: Array, temperatures: Array) -> _Beliefs:
+    def _propagate(
+        self, graphs: FactorGraphs, theta: Array, temperatures: Array, hidden: Bools | None = None
+    ) -> _Beliefs:
+        hidden = np.zeros(temperatures.size, dtype=np.bool_) if hidden is None else hidden
         distinct, levels = np.unique(temperatures, return_inverse=True)
         beliefs = _Beliefs(
             np.empty(temperatures.size, dtype=np.int64),
@@ -87,11 +106,24 @@ class BeliefPropagation(Inference):
             np.empty(graphs.n_examples, dtype=np.bool_),
         )
         propagate(
-            graphs.factors, theta, temperatures, levels, distinct.size, _forests(graphs), self.max_iterations,
-            self.damping, self.tolerance, self.residual, *beliefs,
+            graphs.factors, theta, temperatures, hidden, levels, distinct.size, _forests(graphs),
+            self.max_iterations, self.damping, self.tolerance, self.residual, *beliefs,
         )  # fmt: skip
         return beliefs
 
 
 def _forests(graphs: FactorGraphs) -> Bools:
     return np.asarray(graphs.structures.forests[graphs.which])
+
+
+def _connected_outputs(graphs: FactorGraphs, hidden: Bools) -> bool:
+    """Whether the graphs are forests, and the outputs of each of their trees connected."""
+    if not _forests(graphs).all():
+        return False
+    structures, firsts = graphs.structures.graphs, graphs.node_offsets[:-1].tolist()
+    edges = np.concatenate([structures[s].edges + first for s, first in zip(graphs.which, firsts, strict=True)])
+    size = hidden.size
+    _, trees = connected_components(coo_array((np.ones(len(edges)), edges.T), shape=(size, size)), directed=False)
+    # A forest has one tree more for every node that it has more than edges.
+    n_pieces = np.count_nonzero(~hidden) - np.count_nonzero(~hidden[edges].any(axis=1))
+    return n_pieces == np.unique(trees[~hidden]).size

@@ -3,9 +3,11 @@
 import numpy as np
 from numba import njit
 
-from maximand.numerics.beliefs import decode, decode_forest, write_means
+from maximand.numerics.beliefs import decode, write_means
 from maximand.numerics.graphs import Factors, node_scores, table_scores
-from maximand.numerics.messages import BLOCK, Room, Scores, Wires, chase, connect, plan_all, plan_sweep, prepare, send
+from maximand.numerics.messages import BLOCK, send
+from maximand.numerics.schedules import chase, plan_all, plan_sweep
+from maximand.numerics.wires import Room, Scores, Wires, connect, prepare
 from maximand.support import Array, Bools, Ints
 
 CALM = 10  # sweeps of a forest before messages are damped
@@ -16,6 +18,7 @@ def propagate(
     factors: Factors,
     theta: Array,
     temperatures: Array,
+    hidden: Bools,
     levels: Ints,
     n_levels: int,
     forests: Bools,
@@ -30,9 +33,10 @@ def propagate(
 ) -> None:
     """Propagate beliefs in every example and write the best state of every belief, and whether they converged.
 
-    Nodes of equal temperature have equal levels, of n_levels. Where a node has a temperature above 0, also write
-    Bethe's value and the beliefs; other examples have NaN and 0. A forest of one temperature is swept once, which is
-    exact, and one of several temperatures until nothing changes, at most max_iterations times.
+    Outputs have one temperature and hidden nodes another; nodes of equal temperature have equal levels, of n_levels.
+    Where all nodes of an example have a temperature above 0, also write Bethe's value and the beliefs; other examples
+    have NaN and 0. A forest of one temperature is swept once, which is exact, and one of both until nothing changes, at
+    most max_iterations times.
     """
     k = factors.width
     all_nodes, all_tables = node_scores(factors, theta), table_scores(factors, theta)
@@ -72,8 +76,8 @@ def propagate(
         warmth = temperatures[nodes]
         coldest, hottest = warmth.min(), warmth.max()
         scores = Scores(
-            factors.states[origin : origin + n], warmth, coldest < hottest, own_nodes, all_tables[tables], factor,
-            weights, peaks,
+            factors.states[origin : origin + n], warmth, coldest < hottest, hidden[nodes], own_nodes,
+            all_tables[tables], factor, weights, peaks,
         )  # fmt: skip
         size = prepare(wires, scores, all_nodes[nodes], levels[nodes], n_levels, found, bits)
         threshold = tolerance * (size + hottest)
@@ -99,11 +103,6 @@ def propagate(
                 if converged[i]:
                     break
         values[i] = np.nan
-        if forests[i] and hottest == 0.0:
-            decode_forest(wires, scores, inbox, codes[nodes])
-        else:
-            decode(wires, scores, inbox, codes[nodes])
-        if hottest > 0.0:
-            values[i] = write_means(
-                wires, scores, room, inbox, fresh, codes[nodes], node_means[nodes], table_means[tables]
-            )
+        decode(wires, scores, inbox, forests[i], codes[nodes])
+        if coldest > 0.0:
+            values[i] = write_means(wires, scores, room, inbox, fresh, node_means[nodes], table_means[tables])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,15 @@ from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
 from maximand.support import Array, Bools, Ints, Support
+
+
+class Violation(NamedTuple):
+    """A label where it may not be: at the first position, at the last, or after the label `before`."""
+
+    position: int
+    label: int
+    before: int | None = None
+    at_end: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,15 +52,16 @@ class Legality:
         if any(array.dtype != np.float64 for array in (self.first, self.between, self.last)):
             raise ValueError("A legality holds floats, 0 or -inf.")
 
-    def violation(self, codes: Ints) -> str | None:
-        """Say what is illegal in a sequence of known labels (-1 for unknown ones); None when nothing is."""
-        if codes[0] >= 0 and np.isinf(self.first[codes[0]]):
-            return f"position 0 may not have label {codes[0]}"
-        for t in range(1, len(codes)):
-            if min(codes[t - 1], codes[t]) >= 0 and np.isinf(self.between[codes[t - 1], codes[t]]):
-                return f"label {codes[t]} at position {t} may not follow label {codes[t - 1]}"
-        if codes[-1] >= 0 and np.isinf(self.last[codes[-1]]):
-            return f"the last position may not have label {codes[-1]}"
+    def violation(self, codes: Ints) -> Violation | None:
+        """Return what is illegal first in a sequence of known labels (-1 for unknown ones); None when nothing is."""
+        labels = codes.tolist()
+        if labels[0] >= 0 and np.isinf(self.first[labels[0]]):
+            return Violation(0, labels[0])
+        for t in range(1, len(labels)):
+            if min(labels[t - 1], labels[t]) >= 0 and np.isinf(self.between[labels[t - 1], labels[t]]):
+                return Violation(t, labels[t], labels[t - 1])
+        if labels[-1] >= 0 and np.isinf(self.last[labels[-1]]):
+            return Violation(len(labels) - 1, labels[-1], at_end=True)
         return None
 
 

@@ -47,6 +47,12 @@ class Task(ABC):
         """Learn from the training data what the task needs to know; return it with the data as it encodes them."""
 
 
+def place_of(name: str, row: int, offsets: Any, kind: str) -> str:
+    """Say of which example a row of the batch is, and which of its tokens or nodes."""
+    example = int(np.searchsorted(offsets, row, side="right")) - 1
+    return f"{name}[{example}], {kind} {row - int(offsets[example])},"
+
+
 def finite_rows(matrix: Any, offsets: Any = None, kind: str = "token") -> None:
     """Refuse NaN and infinity, naming the row, and which of its example's where it has several."""
     values = matrix.data if hasattr(matrix, "indptr") else matrix
@@ -60,10 +66,7 @@ def finite_rows(matrix: Any, offsets: Any = None, kind: str = "token") -> None:
         row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
         value = matrix[row, column]
     found = "NaN" if np.isnan(value) else "infinity"
-    where = f"X[{row}]"
-    if offsets is not None:
-        example = int(np.searchsorted(offsets, row, side="right")) - 1
-        where = f"X[{example}], {kind} {row - int(offsets[example])},"
+    where = f"X[{row}]" if offsets is None else place_of("X", row, offsets, kind)
     raise ValueError(f"{where} contains {found} in feature {column}; impute it or drop the example.")
 
 

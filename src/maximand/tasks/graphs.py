@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from maximand.features import Examples, GraphFeatures, GraphRows, PerLabel, Rows
 from maximand.inference import FactorGraphs, Inference, Structure
 from maximand.spaces import Graph, Labels
 from maximand.support import Array
-from maximand.tasks.base import BoundTask, Task, finite_rows
+from maximand.tasks.base import BoundTask, Task, finite_rows, place_of
 from maximand.tasks.graph_inputs import (
     Grid,
     NodesAndEdges,
@@ -182,12 +181,7 @@ class BoundGraphs(BoundTask):
     def annotate(self, labels: list[Any], examples: Examples) -> Labels:
         """Encode the labels of all graphs."""
         offsets = _graph(examples).offsets
-        try:
-            codes, candidates = self.names.encode(labels)
-        except ValueError as error:
-            for i, (start, stop) in enumerate(pairwise(offsets)):
-                self.names.encode(labels[start:stop], f"Y[{i}], node {{}},")
-            raise error
+        codes, candidates = self.names.encode(labels, lambda row: place_of("Y", row, offsets, "node"))
         return Labels(codes, offsets, self.names.count, candidates)
 
     def outputs(self, examples: Examples, psi: Array) -> list[np.ndarray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +13,7 @@ from maximand.support import Bools, Ints
 
 Candidates = (set, frozenset)
 MISSING = np.iinfo(np.int64).min
+in_y = "y[{}]".format  # where the label of a row is
 
 
 def unknown(label: Any) -> bool:
@@ -62,38 +63,41 @@ class LabelNames:
         """The number of labels."""
         return self.classes.size
 
-    def code(self, label: Any, place: str) -> int:
-        """Return the code of a label; `place` names it in the error."""
+    def code(self, label: Any, row: int, where: Callable[[int], str] = in_y) -> int:
+        """Return the code of the label of a row; where(row) names its place in the error."""
         label = label.item() if isinstance(label, np.generic) else label
         if label not in self._codes:
             shown = ", ".join(map(repr, self.classes.tolist()[:8])) + (", ..." if self.count > 8 else "")
-            raise ValueError(f"{place} has the unknown label {label!r}; the labels are {shown}.")
+            raise ValueError(f"{where(row)} has the unknown label {label!r}; the labels are {shown}.")
         return self._codes[label]
 
-    def encode(self, labels: Sequence[Any], place: str = "y[{}]") -> tuple[Ints, Bools]:
-        """Return codes as in `Labels` (-1 unknown, below that rows of candidates) and the table of candidates."""
+    def encode(self, labels: Sequence[Any], where: Callable[[int], str] = in_y) -> tuple[Ints, Bools]:
+        """Return codes as in `Labels` (-1 unknown, below that rows of candidates) and the table of candidates.
+
+        where(i) names the place of labels[i] in errors.
+        """
         try:
             codes = np.fromiter((self._codes.get(label, MISSING) for label in labels), np.int64, len(labels))
         except TypeError:  # sets cannot be looked up
             codes = np.full(len(labels), MISSING)
         rows: dict[frozenset[Any], int] = {}
-        places: list[str] = []  # where each row of candidates occurs first
+        members: list[list[int]] = []
         for i in np.flatnonzero(codes == MISSING).tolist():
             label = labels[i]
-            if isinstance(label, Candidates):
-                if not label:
-                    raise ValueError(f"{place.format(i)} is an empty set; give its candidates, or None where unknown.")
-                if len(label) == 1:
-                    codes[i] = self.code(next(iter(label)), place.format(i))
-                else:
-                    codes[i] = -2 - rows.setdefault(frozenset(label), len(rows))
-                    if len(rows) > len(places):
-                        places.append(place.format(i))
+            if not isinstance(label, Candidates):
+                codes[i] = -1 if unknown(label) else self.code(label, i, where)
+            elif not label:
+                raise ValueError(f"{where(i)} is an empty set; give its candidates, or None where unknown.")
+            elif len(label) == 1:
+                codes[i] = self.code(next(iter(label)), i, where)
             else:
-                codes[i] = -1 if unknown(label) else self.code(label, place.format(i))
+                row = rows.setdefault(frozenset(label), len(rows))
+                if row == len(members):
+                    members.append([self.code(name, i, where) for name in label])
+                codes[i] = -2 - row
         table = np.zeros((len(rows), self.count), dtype=bool)
-        for candidates, row in rows.items():
-            table[row, [self.code(label, places[row]) for label in candidates]] = True
+        for row, known in enumerate(members):
+            table[row, known] = True
         return codes, table
 
 

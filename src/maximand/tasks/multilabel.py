@@ -288,7 +288,7 @@ class BoundMultilabel(BoundTable):
                         f"y[{i}][{label!r}] is {there!r}; it must be True, False, or None where not known."
                     )
                 known = there is not None and there in (0, 1)
-                codes[i, self.names.code(label, f"y[{i}]")] = int(there) if known else -1
+                codes[i, self.names.code(label, i)] = int(there) if known else -1
         return codes
 
     def outputs(self, examples: Examples, psi: Array) -> Any:

@@ -139,7 +139,7 @@ class BoundRanking(BoundTable):
         for i, ranking in enumerate(rankings):
             for place, tied in enumerate(ranking):
                 for label in tied:
-                    groups[i, self.names.code(label, f"y[{i}]")] = place
+                    groups[i, self.names.code(label, i)] = place
             if self.unlisted == "below" and ranking:
                 groups[i, groups[i] < 0] = len(ranking)
         return groups

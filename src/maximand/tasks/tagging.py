@@ -13,8 +13,9 @@ from sklearn.base import clone
 from maximand.costs import Cost, Hamming
 from maximand.features import ChainFeatures, Examples, PerLabel, Rows
 from maximand.spaces import Chain, Labels, Legality
+from maximand.spaces.chain import Violation
 from maximand.support import Array, Ints
-from maximand.tasks.base import BoundTask, Task, checked_pairs
+from maximand.tasks.base import BoundTask, Task, checked_pairs, place_of
 from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
 from maximand.tasks.sequences import lay_out
 
@@ -111,30 +112,21 @@ class BoundTagging(BoundTask):
 
     def annotate(self, tags: list[Any], offsets: Ints) -> Labels:
         """Encode the tags of all sequences and check them against the scheme."""
-        try:
-            codes, candidates = self.names.encode(tags)
-        except ValueError as error:
-            self._locate(tags, offsets, error)
+        codes, candidates = self.names.encode(tags, lambda row: place_of("Y", row, offsets, "token"))
         if self.legality is not None:
             for i, (start, stop) in enumerate(pairwise(offsets)):
                 problem = self.legality.violation(codes[start:stop])
-                if problem:
-                    raise ValueError(
-                        f"Y[{i}] breaks the tagging scheme: {self._with_names(problem)}; mend it or drop it."
-                    )
+                if problem is not None:
+                    raise ValueError(f"Y[{i}] breaks the tagging scheme: {self._said(problem)}; mend it or drop it.")
         return Labels(codes, offsets, self.names.count, candidates)
 
-    def _with_names(self, problem: str) -> str:
-        words = problem.split()
-        return " ".join(
-            repr(self.names.classes.tolist()[int(word)]) if i and words[i - 1] == "label" else word
-            for i, word in enumerate(words)
-        )
-
-    def _locate(self, tags: list[Any], offsets: Ints, error: ValueError) -> None:
-        for i, (start, stop) in enumerate(pairwise(offsets)):
-            self.names.encode(tags[start:stop], f"Y[{i}], token {{}},")
-        raise error
+    def _said(self, problem: Violation) -> str:
+        names = self.names.classes.tolist()
+        label = f"label {names[problem.label]!r}"
+        if problem.before is not None:
+            return f"{label} at position {problem.position} may not follow label {names[problem.before]!r}"
+        where = "the last position" if problem.at_end else f"position {problem.position}"
+        return f"{where} may not have {label}"
 
     def outputs(self, examples: Examples, psi: Array) -> list[np.ndarray]:
         """Return tag names for each sequence."""

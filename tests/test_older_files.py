@@ -1,0 +1,58 @@
+"""Model files of older versions are read, and predict what they did."""
+
+import numpy as np
+import pytest
+from sklearn.pipeline import Pipeline
+
+from maximand import Guarantee, load
+from maximand.models import ESTIMATORS, PREDICTORS, predictor_of
+from older_files import NAMES, stored
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_older_model_predicts_what_it_did(name):
+    then = stored(name)
+    model = load(then.path)
+    for method, answer in then.answers.items():
+        same(getattr(model, method)(then.X), answer)
+
+
+def same(found, expected):
+    """Labels are equal, numbers to rounding."""
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        if np.asarray(theirs).dtype.kind == "f":
+            assert np.shape(mine) == np.shape(theirs)
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_older_model_knows_how_it_was_trained(name):
+    then = stored(name)
+    model = load(then.path)
+    steps = model if isinstance(model, Pipeline) else [model]
+    assert [type(step).__name__ for step in steps] == then.steps
+    predictor = predictor_of(model)
+    parameters = predictor.get_params(deep=False)
+    assert {key: repr(parameters[key]) for key in then.parameters} == then.parameters
+    assert (predictor.stop_reason_, predictor.n_iter_) == (then.stop_reason, then.iterations)
+    assert predictor.objective_ == then.objective
+    assert len(predictor.history_) == then.history
+    assert (predictor.shortfall_ is None) == (then.shortfall is None)
+    if then.shortfall is not None:
+        assert list(vars(predictor.shortfall_).values()) == then.shortfall
+
+
+def test_the_older_models_are_of_every_kind():
+    steps = {step for name in NAMES for step in stored(name).steps}
+    assert steps == set(ESTIMATORS)
+    assert {kind.__name__ for kind in PREDICTORS} == {stored(name).steps[-1] for name in NAMES}
+
+
+def test_a_model_trained_with_lower_bounds_has_its_intervals():
+    model = load(stored("multilabel-greedy").path)
+    assert model.guarantee_ is Guarantee.UNDER
+    found, most = model.shortfall_.intervals(0.5).slack
+    assert most > found
