@@ -14,7 +14,10 @@ def test_an_older_model_predicts_what_it_did(name):
     then = stored(name)
     model = load(then.path)
     for method, answer in then.answers.items():
-        same(getattr(model, method)(then.X), answer)
+        found = getattr(model, method)(then.X)
+        if method == "predict_soft" and name == "graphs-grid":
+            found = [means.reshape(-1, means.shape[-1]) for means in found]  # grids had no shape there
+        same(found, answer)
 
 
 def same(found, expected):
