@@ -18,9 +18,9 @@ from maximand.estimators import (
     OrdinalClassifier,
     SequenceTagger,
 )
-from maximand.estimators.multilabel import SHAPES
+from maximand.estimators.multilabel.estimator import SHAPES
 from maximand.estimators.predictor import layer_of
-from maximand.estimators.tagger import SCHEMES
+from maximand.estimators.tagger.estimator import SCHEMES
 from maximand.inference import BeliefPropagation, Exhaustive, GraphCut, Greedy, LinearProgram, Tree
 from maximand.losses import LOSSES
 from maximand.oracles import Projection
