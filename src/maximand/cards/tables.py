@@ -1,15 +1,18 @@
-"""Tables in csv files: rankings of labels under a header, or levels without one."""
+"""Tables in files: those of training and those to predict for have the same columns."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from maximand.cards.data import Inputs, Known
+from maximand.formats import Attribute
 from maximand.formats.errors import show
 from maximand.formats.fields import is_real, reals, unquoted
 from maximand.formats.sources import Source, open_lines
-from maximand.support import Array
 
 
 def has_rankings(source: Source) -> bool:
@@ -28,20 +31,21 @@ def has_rankings(source: Source) -> bool:
         return False
 
 
-def read_features(source: Source, header: bool, n_features: int) -> tuple[tuple[str, ...], Array]:
-    """Read the names and the values of features; a row may have its output behind them, whatever it is.
+def csv_inputs(source: Source, known: Known, header: bool) -> Iterator[Inputs]:
+    """Read the features of a csv file; a row may have its output behind them, whatever it is.
 
-    Without a header the names are empty.
+    Without a header the columns have no names to check.
     """
-    values, n_rows = array("d"), 0
-    names: tuple[str, ...] = ()
+    values, n_rows, n_features = array("d"), 0, known.n_features
+    assert n_features is not None
+    names: list[str] = []
     with open_lines(source) as lines:
         rows = lines.rows()
         if header:
             listed = _fields(next(rows, ""))
             if all(map(is_real, listed)):
                 raise lines.error("no header; the names of the columns must come first.")
-            names = tuple(listed[:-1] if listed[-1].lower() == "ranking" else listed)
+            names = listed[:-1] if listed[-1].lower() == "ranking" else listed
         for row in rows:
             fields = _fields(row)
             if not n_features <= len(fields) <= n_features + 1:
@@ -50,7 +54,25 @@ def read_features(source: Source, header: bool, n_features: int) -> tuple[tuple[
             n_rows += 1
         if not n_rows:
             raise lines.error("no rows to predict.")
-    return names, np.array(values).reshape(n_rows, n_features)
+    if header:
+        check_columns(source, known, tuple(map(Attribute, names)))
+    yield Inputs(np.array(values).reshape(n_rows, n_features))
+
+
+def check_columns(source: Source, known: Known, columns: tuple[Attribute, ...]) -> None:
+    """Refuse a table whose columns are not those of training, in their order."""
+    names = [column.name for column in columns]
+    if known.columns and len(names) != len(known.columns):
+        raise ValueError(f"{source} has {len(names)} columns that are no labels; training had {len(known.columns)}.")
+    for place, (name, wanted) in enumerate(zip(names, known.columns, strict=False), start=1):
+        if name != wanted:
+            raise ValueError(f"{source}: column {place} is {name!r} where training had {wanted!r}; put it there.")
+
+
+def check_width(source: Source, known: Known, X: Any) -> None:
+    """Refuse a table with more or fewer columns than in training."""
+    if known.n_features not in (None, X.shape[1]):
+        raise ValueError(f"{source} has {X.shape[1]} features in a row; training had {known.n_features}.")
 
 
 def _fields(row: str) -> list[str]:

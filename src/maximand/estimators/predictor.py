@@ -97,7 +97,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
     """
 
     _start: Result | None = None  # where training begins, see `regularization_path`
-    _decoder_parameter = "decoder"
+    _loss_parameter, _decoder_parameter = "loss", "decoder"
     _soft_losses = "loss='crf' or 'euclidean'"
 
     def __init__(

@@ -58,7 +58,7 @@ class LabelRanker(TablePredictor):
         All labels, where some may be missing from the training data.
     """
 
-    _decoder_parameter = "decoding"
+    _loss_parameter, _decoder_parameter = "projection", "decoding"
     _soft_losses = "projection='euclidean' or 'entropic'"
 
     projection: str | Projection | Loss = "euclidean"
