@@ -37,7 +37,9 @@ def share_equal(first: Sequence[Any], second: Sequence[Any]) -> float:
 
 def scores_by_label(right: Sequence[str], guesses: Sequence[str], key: Any = None) -> dict[str, dict[str, Any]]:
     """Return precision, recall, F1 and the number of each label that is right or guessed, in the order of `key`."""
-    labels = sorted(set(right) | set(guesses), key=key)
+    labels = sorted({*right, *guesses}, key=key)
+    if not labels:
+        return {}
     scores = precision_recall_fscore_support(right, guesses, labels=labels, zero_division=0.0)
     return {
         label: {"precision": float(p), "recall": float(r), "f1": float(f), "count": int(n)}

@@ -37,11 +37,8 @@ def model_of(options: argparse.Namespace, card: Card, form: Format, examples: Ex
     """Return the model that the options ask for, to be fitted; options that it has no use for are refused."""
     for option, owners in own_options().items():
         if card not in owners and getattr(options, option.name) != option.default:
-            contents, names = zip(*((f.content, f.name) for owner in owners for f in owner.formats), strict=True)
-            raise ValueError(
-                f"{option.flag} is for {' or '.join(dict.fromkeys(contents))}, --format {' or '.join(names)}; "
-                f"these are {form.content}."
-            )
+            names = " or ".join(theirs.name for owner in owners for theirs in owner.formats)
+            raise ValueError(f"{option.flag} is for --format {names}; these are {form.content}.")
     settings = {name: getattr(options, option.name) for name, option in SHARED.items()}
     if options.loss:
         settings[card.loss_parameter] = options.loss

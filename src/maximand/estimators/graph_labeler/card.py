@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from maximand.cards.answers import by_label, scores_by_label
-from maximand.cards.card import Card, Scored
+from maximand.cards.card import Card, Scored, class_names
 from maximand.cards.data import Examples, Inputs
 from maximand.cards.options import INFERENCE, INFERENCES, Option, Options
 from maximand.estimators.graph_labeler.checkup import CHECKUP
 from maximand.estimators.graph_labeler.estimator import GraphLabeler
 from maximand.estimators.graph_labeler.reading import FORMATS
 from maximand.features import GraphFeatures
-from maximand.tasks import GraphTask
+from maximand.tasks import GraphTask, NodesAndEdges
 from maximand.tasks.graphs import BoundGraphs
 
 OPTIONS = (
@@ -35,7 +35,12 @@ OPTIONS = (
 
 
 def build(examples: Examples, settings: dict[str, Any], options: Options) -> Any:
-    """Return a labeler."""
+    """Return a labeler; what has no effect is refused."""
+    if options["associative"] and options["tables"] not in ("potts", "diagonal"):
+        raise ValueError("--associative is for weights of equal labels; add --tables potts or --tables diagonal.")
+    idle = next((name for name in ("diagonals", "undirected") if options[name]), None)
+    if idle and all(isinstance(x, NodesAndEdges) for x in examples.X):
+        raise ValueError(f"--{idle} is about the edges of grids, and {examples.source} holds none; leave it out.")
     own = {name: options[name] for name in ("tables", "associative", "diagonals")}
     inference = INFERENCES[options["inference"]] if options["inference"] else None
     return GraphLabeler(directional=not options["undirected"], inference=inference, **own, **settings)
@@ -59,27 +64,24 @@ def lines(predictor: Any, inputs: Inputs, answers: Any, means: Any, as_json: boo
 
 def scores(predictor: Any, answers: Any, examples: Examples) -> Scored:
     """Compare the labels of nodes that are known; a node with candidates is right where its label is one of them."""
-    known: list[list[tuple[str, Any]]] = [
-        [(guess, label) for guess, label in zip(np.ravel(labels).tolist(), own, strict=True) if label is not None]
-        for labels, own in zip(answers, examples.y, strict=True)
-    ]
-    right = [[_agrees(guess, label) for guess, label in graph] for graph in known]
+    right: list[list[bool]] = []
+    single: list[tuple[str, str]] = []
+    for labels, own in zip(answers, examples.y, strict=True):
+        known = [(str(guess), label) for guess, label in zip(labels.ravel(), own, strict=True) if label is not None]
+        right.append([guess in map(str, label if isinstance(label, frozenset) else (label,)) for guess, label in known])
+        single += [(str(label), guess) for guess, label in known if not isinstance(label, frozenset)]
     n_known = sum(map(len, right))
     if not n_known:
         raise ValueError(
             f"{examples.source} holds no label that is known; there is nothing to compare predictions with."
         )
     values = {
-        "examples": len(known), "nodes": n_known, "whole graphs right": sum(map(all, right)) / len(known),
+        "examples": len(right), "nodes": n_known, "whole graphs right": sum(map(all, right)) / len(right),
         "accuracy": sum(map(sum, right)) / n_known,
     }  # fmt: skip
-    single = [(str(guess), str(label)) for graph in known for guess, label in graph if not isinstance(label, frozenset)]
-    return values, scores_by_label([label for _, label in single], [guess for guess, _ in single])
-
-
-def _agrees(guess: Any, label: Any) -> bool:
-    candidates = label if isinstance(label, frozenset) else (label,)
-    return str(guess) in map(str, candidates)
+    place = {label: code for code, label in enumerate(class_names(predictor))}
+    true, guesses = zip(*single, strict=True) if single else ((), ())
+    return values, scores_by_label(true, guesses, key=lambda label: (place.get(label, len(place)), label))
 
 
 def edge_name(features: GraphFeatures, labels: list[str], number: int) -> tuple[str, str]:

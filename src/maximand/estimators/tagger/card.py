@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.pipeline import make_pipeline
 
 from maximand.cards.card import Card
@@ -81,7 +80,7 @@ def rows(model: Any, examples: Examples) -> tuple[Any, Any]:
     if isinstance(examples.X, TaggedSentences):
         ragged = first_step(model).fit_transform(examples.X)
     else:
-        ragged = Ragged(csr_array(np.vstack(examples.X)), [len(x) for x in examples.X])
+        ragged = Ragged(np.vstack(examples.X), [len(x) for x in examples.X])
     return ragged, ragged.matrix
 
 
