@@ -1,14 +1,16 @@
 """Laws of the cards: one for each estimator, and files, commands and documentation follow from it."""
 
 import argparse
+import inspect
+import pickle
 import random
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import maximand
 from card_laws import SAMPLES, check_card
@@ -63,6 +65,19 @@ def test_shared_parameters_are_those_of_every_estimator():
         assert card.loss_parameter in defaults
 
 
+@each_card
+def test_parameters_stand_in_the_signature(card):
+    parameters = inspect.signature(card.estimator).parameters.values()
+    assert {parameter.kind for parameter in parameters} == {inspect.Parameter.KEYWORD_ONLY}
+    estimator = card.estimator(regularization=0.5, n_threads=1)
+    assert {parameter.name for parameter in parameters} == set(estimator.get_params(deep=False))
+    for copy in (clone(estimator), pickle.loads(pickle.dumps(estimator))):
+        assert copy.get_params() == estimator.get_params()
+        assert vars(copy).keys() == vars(estimator).keys() == estimator.get_params(deep=False).keys()
+    assert repr(estimator) == f"{card.estimator.__name__}(n_threads=1, regularization=0.5)"
+    assert estimator != clone(estimator)
+
+
 @pytest.mark.parametrize(("card", "form"), FORMATS, ids=[form.name for _, form in FORMATS])
 def test_a_data_file_goes_through_all_commands(card, form, tmp_path, capsys, monkeypatch):
     sample = SAMPLES[form.name](tmp_path, np.random.default_rng(0))
@@ -93,12 +108,3 @@ def test_cards_are_loaded_only_when_asked_for():
     loaded = {name for name in done.stdout.split() if name.startswith("maximand.")}
     assert "maximand.estimators.tagger.estimator" in loaded
     assert not [name for name in loaded if re.match(r"maximand\.(cli|formats|cards\.card|.*\.card$)", name)]
-
-
-def test_the_documentation_describes_every_format_and_option():
-    page = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text()
-    for card, form in FORMATS:
-        assert f"`{form.name}`" in page, form.name
-        assert f"`{card.estimator.__name__}`" in page
-    flags = [option.flag for _, form in FORMATS for option in form.options] + [o.flag for o in own_options()]
-    assert not [flag for flag in flags if f"`{flag}" not in page]
