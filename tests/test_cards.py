@@ -11,15 +11,19 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
 
 import maximand
 from card_laws import SAMPLES, check_card
 from fuzzing import mutate
-from maximand import ModelFileError, StructuredPredictor, load
+from maximand import ModelFileError, MulticlassClassifier, StructuredPredictor, load, save
 from maximand.cards import all_cards, card_of
 from maximand.cards.data import NOTHING_KNOWN
 from maximand.cards.options import SHARED
+from maximand.cli.main import main
 from maximand.cli.model_options import add_model_options, own_options
+from maximand.formats import read_svmlight
 from maximand.losses import LOSSES
 from maximand.models import dump
 from maximand.tasks import BoundTask, Task
@@ -88,9 +92,9 @@ def test_a_data_file_goes_through_all_commands(card, form, tmp_path, capsys, mon
 def test_damaged_models_are_refused_or_predict(card, tmp_path):
     form = card.formats[-1]
     sample = SAMPLES[form.name](tmp_path, np.random.default_rng(0))
-    examples = form.read(str(sample.path), NOTHING_KNOWN, {option.name: option.default for option in form.options})
-    model = card.build(examples, {}, {option.name: option.default for option in card.options})
-    content = dump(model.fit(examples.X, examples.y))
+    data = form.read(str(sample.path), NOTHING_KNOWN, {option.name: option.default for option in form.options})
+    model = card.build(data, {}, {option.name: option.default for option in card.options})
+    content = dump(model.fit(data.X, data.y))
     rng, refused = random.Random(0), 0
     for _ in range(60):
         try:
@@ -98,8 +102,19 @@ def test_damaged_models_are_refused_or_predict(card, tmp_path):
         except ModelFileError:
             refused += 1
         else:
-            loaded.predict(examples.X)
+            loaded.predict(data.X)
     assert refused > 20
+
+
+def test_files_have_the_columns_of_the_first_step(tmp_path, capsys):
+    sample = SAMPLES["svmlight"](tmp_path, np.random.default_rng(0))
+    rows = read_svmlight(sample.path)
+    model = make_pipeline(Nystroem(n_components=7, random_state=0), MulticlassClassifier()).fit(
+        rows.X.toarray(), rows.y
+    )
+    save(model, tmp_path / "m")
+    assert main(["predict", str(tmp_path / "m"), str(sample.path)]) == 0
+    assert capsys.readouterr().out.split() == [str(label) for label in model.predict(rows.X)]
 
 
 def test_cards_are_loaded_only_when_asked_for():

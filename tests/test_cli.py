@@ -135,6 +135,7 @@ def test_doctor_names_culprits_and_cures(text, rows, tmp_path, capsys):
     broken = tmp_path / "broken.conll"
     broken.write_text(CONLL + "\nx NN O\ny NN I-NP\n")
     assert "BIO scheme" in str(run_json(capsys, "doctor", broken)["findings"])
+    assert (main(["doctor", str(broken), "--scheme", "BIO"]), "first number 4" in capsys.readouterr().out) == (1, True)
     whole = tmp_path / "bioes.conll"
     whole.write_text("a S-X\nb O\n\na B-X\nb E-X\n\na I-X\nb O\n")
     assert "BIOES scheme, first number 3" in str(run_json(capsys, "doctor", whole)["findings"])

@@ -17,7 +17,7 @@ from maximand import ModelFileError, MulticlassClassifier, MulticlassTask, Task,
 from maximand.cards.answers import by_label, line, scores_by_label, share_equal
 from maximand.cards.card import Card
 from maximand.cards.checkup import Checkup
-from maximand.cards.data import Examples, Format
+from maximand.cards.data import Dataset, Format
 from maximand.cards.findings import of_labels
 from maximand.cards.options import Option
 from maximand.cli.main import main
@@ -69,14 +69,14 @@ class SideFinder(ClassifierMixin, TablePredictor):
 def read(source, known, options):
     with open_lines(source) as file:
         rows = [row.split() for row in file.rows()]
-    return Examples(source, np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows]))
+    return Dataset(source, np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows]))
 
 
-def build(examples, settings, options):
+def build(data, settings, options):
     return SideFinder(street=Street(options["home"]), **settings)
 
 
-def lines(predictor, inputs, answers, means, as_json):
+def lines(predictor, unlabelled, answers, means, as_json):
     for side, mean in zip(answers.tolist(), means, strict=True):
         word = "home" if side == predictor.street.home else "away"
         yield line(
@@ -84,9 +84,9 @@ def lines(predictor, inputs, answers, means, as_json):
         )
 
 
-def scores(predictor, answers, examples):
-    values = {"examples": len(answers), "accuracy": share_equal(list(answers), list(examples.y))}
-    return values, scores_by_label(list(examples.y), list(answers))
+def scores(predictor, answers, data):
+    values = {"examples": len(answers), "accuracy": share_equal(list(answers), list(data.y))}
+    return values, scores_by_label(list(data.y), list(answers))
 
 
 CARD = Card(
@@ -98,7 +98,7 @@ CARD = Card(
     build=build,
     lines=lines,
     scores=scores,
-    checkup=Checkup(lambda examples: Counter(examples.y.tolist()), lambda examples, counts, options: of_labels(counts)),
+    checkup=Checkup(lambda data: Counter(data.y.tolist()), lambda data, counts, options: of_labels(counts)),
     stored=(Street,),
     options=(Option("--home", "the side that one lives on", default="left", choices=("left", "right")),),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maximand.cards.checkup import Checkup
-from maximand.cards.data import Examples, Format, Inputs
+from maximand.cards.data import Dataset, Format, Unlabelled
 from maximand.cards.options import Option, Options
 from maximand.estimators.predictor import layer_of
 
@@ -26,10 +26,10 @@ class Card:
     estimator, task, bound: its class, and those of its task before and after it has seen data.
     stored: further classes that its model files may hold. check(bound task): refuses what does not fit together.
     formats: the data files that it takes. min_labels: fewer than these are refused before training.
-    build(examples, settings, options): the model to be fitted, a pipeline perhaps; `settings` are parameters that all
+    build(data, settings, options): the model to be fitted, a pipeline perhaps; `settings` are parameters that all
     estimators have, `options` the values of the card's own options.
-    lines(predictor, inputs, answers, means, as_json): the text of each prediction; `means` come from the method `soft`
-    or are None. scores(predictor, answers, examples): names and values for all examples, and for each label.
+    lines(predictor, unlabelled, answers, means, as_json): the text of each prediction; `means` come from the method
+    `soft` or are None. scores(predictor, answers, data): names and values for all examples, and for each label.
     part_names(predictor): what the weights of single parts are for. tied_name(features, part names, number): feature
     and label of a weight beyond those. noun: what outputs are made of.
     """
@@ -39,9 +39,9 @@ class Card:
     bound: type[Any]
     check: Callable[[Any], None]
     formats: tuple[Format, ...]
-    build: Callable[[Examples, dict[str, Any], Options], Any]
-    lines: Callable[[Any, Inputs, Any, Any, bool], Iterator[str]]
-    scores: Callable[[Any, Any, Examples], Scored]
+    build: Callable[[Dataset, dict[str, Any], Options], Any]
+    lines: Callable[[Any, Unlabelled, Any, Any, bool], Iterator[str]]
+    scores: Callable[[Any, Any, Dataset], Scored]
     checkup: Checkup
     stored: tuple[type, ...] = ()
     options: tuple[Option, ...] = ()

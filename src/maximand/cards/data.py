@@ -11,8 +11,8 @@ from maximand.formats import Attribute
 
 
 @dataclass(frozen=True)
-class Examples:
-    """Inputs and outputs as an estimator takes them, and the name of their file.
+class Dataset:
+    """Unlabelled and outputs as an estimator takes them, and the name of their file.
 
     `labels` are all that occur, where the format knows them before the estimator does; `columns` those of X, where the
     file describes them.
@@ -26,7 +26,7 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class Unlabelled:
     """Inputs to predict for, and how they stood in the file where predictions repeat that."""
 
     X: Any
@@ -58,8 +58,8 @@ def _always(_: Any) -> bool:
 class Format:
     """A file format as an estimator takes it: its name, and what it holds in the words of messages.
 
-    read(source, known, options): examples; with the values of the format's own options. inputs(source, known, options):
-    inputs alone, in batches; None where files to predict for are like those to learn from.
+    read(source, known, options): a data set, with the values of the format's own options. unlabelled(source, known,
+    options): inputs alone, in batches; None where files to predict for are like those to learn from.
     recognises(source): of several formats whose names end alike, the first that recognises the file is meant.
     fits(model): whether a fitted model takes such files.
     variant_of: the format that this one stands for where a model wants it; names of files do not tell them apart.
@@ -67,17 +67,17 @@ class Format:
 
     name: str
     content: str
-    read: Callable[[str, Known, Options], Examples]
+    read: Callable[[str, Known, Options], Dataset]
     suffixes: tuple[str, ...] = ()
-    inputs: Callable[[str, Known, Options], Iterator[Inputs]] | None = None
+    unlabelled: Callable[[str, Known, Options], Iterator[Unlabelled]] | None = None
     recognises: Callable[[str], bool] = _always
     fits: Callable[[Any], bool] = _always
     variant_of: str | None = None
     options: tuple[Option, ...] = ()
 
-    def batches(self, source: str, known: Known, options: Options) -> Iterator[Inputs]:
+    def batches(self, source: str, known: Known, options: Options) -> Iterator[Unlabelled]:
         """Read inputs alone."""
-        if self.inputs is None:
-            yield Inputs(self.read(source, known, options).X)
+        if self.unlabelled is None:
+            yield Unlabelled(self.read(source, known, options).X)
         else:
-            yield from self.inputs(source, known, options)
+            yield from self.unlabelled(source, known, options)

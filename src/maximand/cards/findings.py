@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from maximand.cards.checkup import Finding
-from maximand.cards.data import Examples
+from maximand.cards.data import Dataset
 
 RARE = 5  # labels with fewer examples than this are hard to learn
 IMBALANCED = 100.0
@@ -61,11 +61,11 @@ def left_out(counts: Counter[Any]) -> Iterator[Finding]:
             )
 
 
-def clashes(examples: Examples, noun: str) -> Iterator[Finding]:
+def clashes(data: Dataset, noun: str) -> Iterator[Finding]:
     """Look for rows that differ in nothing but the output."""
     seen: dict[bytes, set[Any]] = {}
-    keys = [row.tobytes() for row in examples.X]
-    for key, output in zip(keys, examples.y, strict=True):
+    keys = [row.tobytes() for row in data.X]
+    for key, output in zip(keys, data.y, strict=True):
         seen.setdefault(key, set()).add(output)
     found = [i for i, key in enumerate(keys, 1) if len(seen[key]) > 1]
     if found:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.cards.data import Inputs, Known
+from maximand.cards.data import Known, Unlabelled
 from maximand.formats import Attribute
 from maximand.formats.errors import show
 from maximand.formats.fields import is_real, reals, unquoted
@@ -31,7 +31,7 @@ def has_rankings(source: Source) -> bool:
         return False
 
 
-def csv_inputs(source: Source, known: Known, header: bool) -> Iterator[Inputs]:
+def unlabelled_csv(source: Source, known: Known, header: bool) -> Iterator[Unlabelled]:
     """Read the features of a csv file; a row may have its output behind them, whatever it is.
 
     Without a header the columns have no names to check.
@@ -56,7 +56,7 @@ def csv_inputs(source: Source, known: Known, header: bool) -> Iterator[Inputs]:
             raise lines.error("no rows to predict.")
     if header:
         check_columns(source, known, tuple(map(Attribute, names)))
-    yield Inputs(np.array(values).reshape(n_rows, n_features))
+    yield Unlabelled(np.array(values).reshape(n_rows, n_features))
 
 
 def check_columns(source: Source, known: Known, columns: tuple[Attribute, ...]) -> None:

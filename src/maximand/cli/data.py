@@ -7,7 +7,7 @@ from typing import Any
 
 from maximand.cards import all_cards, card_of
 from maximand.cards.card import Card
-from maximand.cards.data import NOTHING_KNOWN, Examples, Format, Known
+from maximand.cards.data import NOTHING_KNOWN, Dataset, Format, Known
 from maximand.cards.steps import first_step, predictor_of
 from maximand.models import load
 
@@ -79,6 +79,6 @@ def card_with(form: Format) -> Card:
     return next(card for card in all_cards() if form in card.formats)
 
 
-def read_examples(options: argparse.Namespace, form: Format, known: Known = NOTHING_KNOWN) -> Examples:
+def read_dataset(options: argparse.Namespace, form: Format, known: Known = NOTHING_KNOWN) -> Dataset:
     """Read the data file."""
     return form.read(options.data, known, given(options, form))

@@ -12,10 +12,10 @@ from scipy.sparse import csr_array
 
 from maximand.cards.card import Card
 from maximand.cards.checkup import matrix_bytes
-from maximand.cards.data import Examples, Format, Known
+from maximand.cards.data import Dataset, Format, Known
 from maximand.cards.options import SCALE
 from maximand.cards.steps import predictor_of
-from maximand.cli.data import add_data_options, card_with, format_of, given, read_examples
+from maximand.cli.data import add_data_options, card_with, format_of, given, read_dataset
 from maximand.cli.estimates import estimates_of, peak_bytes
 from maximand.cli.findings import leaks, of_columns
 from maximand.cli.model_options import add_model_options, model_of
@@ -38,25 +38,25 @@ def run(options: argparse.Namespace) -> int:
     before = peak_bytes()
     form = format_of(options)
     card = card_with(form)
-    checkup, examples = card.checkup, read_examples(options, form)
-    model = model_of(options, card, form, examples)
-    rows, matrix = checkup.rows(model, examples)
+    checkup, data = card.checkup, read_dataset(options, form)
+    model = model_of(options, card, form, data)
+    rows, matrix = checkup.rows(model, data)
     held = max(before, peak_bytes())
-    labels = checkup.counts(examples)
+    labels = checkup.counts(data)
     listed = csr_array(matrix)
     facts = {
-        "examples": len(examples.y), **checkup.sizes(examples, labels), "features": matrix.shape[1],
+        "examples": len(data.y), **checkup.sizes(data, labels), "features": matrix.shape[1],
         "stored values": int(listed.nnz), "input bytes": matrix_bytes(matrix), f"{card.noun}s": len(labels),
-        **checkup.facts(examples, labels),
+        **checkup.facts(data, labels),
     }  # fmt: skip
     by_size = sorted(labels.items()) if checkup.in_order else labels.most_common()
     facts[f"{card.noun} counts"] = {str(label): count for label, count in by_size}
-    findings = [*checkup.findings(examples, labels, given(options, card))]
-    findings += of_columns(examples, listed, *_scaling(options, card))
+    findings = [*checkup.findings(data, labels, given(options, card))]
+    findings += of_columns(data, listed, *_scaling(options, card))
     if options.test:
-        findings += leaks(checkup, examples, _test_examples(options, card, form, examples, matrix))
+        findings += leaks(checkup, data, _test_data(options, card, form, data, matrix))
     fatal = any(finding.fatal for finding in findings)
-    estimates = {} if fatal else estimates_of(checkup, predictor_of(model), rows, matrix, examples, held)
+    estimates = {} if fatal else estimates_of(checkup, predictor_of(model), rows, matrix, data, held)
 
     def people(console: Console) -> None:
         console.print(pairs({name: _shortened(v) if isinstance(v, dict) else v for name, v in facts.items()}))
@@ -83,16 +83,16 @@ def _scaling(options: argparse.Namespace, card: Card) -> tuple[bool, str]:
     return False, "Scale the columns before you write the file."
 
 
-def _test_examples(options: argparse.Namespace, card: Card, form: Format, examples: Examples, matrix: Any) -> Examples:
+def _test_data(options: argparse.Namespace, card: Card, form: Format, data: Dataset, matrix: Any) -> Dataset:
     """Read the test data, in any format that holds the same."""
     other = copy.copy(options)
     other.data = options.test
     known = Known(
         tuple(theirs for theirs in card.formats if theirs.content == form.content),
         matrix.shape[1],
-        columns=tuple(column.name for column in examples.columns),
+        columns=tuple(column.name for column in data.columns),
     )
-    return read_examples(other, format_of(other, known), known)
+    return read_dataset(other, format_of(other, known), known)
 
 
 def _shortened(counts: dict[str, int]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from maximand.batch import LANES_OF_LARGE_MODELS, Batch
 from maximand.cards.checkup import Checkup, matrix_bytes
-from maximand.cards.data import Examples
+from maximand.cards.data import Dataset
 from maximand.engine import Threads
 from maximand.losses import named
 from maximand.objective import Objective
@@ -33,19 +33,17 @@ def peak_bytes() -> int:
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
-def estimates_of(
-    checkup: Checkup, predictor: Any, rows: Any, matrix: Any, examples: Examples, held: int
-) -> dict[str, Any]:
+def estimates_of(checkup: Checkup, predictor: Any, rows: Any, matrix: Any, data: Dataset, held: int) -> dict[str, Any]:
     """Say how much memory and time a fit takes: what reading held, and the vectors of the solver; a timed sample."""
     loss = named(predictor.loss)
-    X, bound, inputs, annotation = predictor._bind(rows, examples.y)
+    X, bound, inputs, annotation = predictor._bind(rows, data.y)
     space = bound.space(X, inputs)
     n_weights, n_spread = bound.features.n_weights, bound.features.n_spread
     training = 8.0 * VECTORS * n_weights + 8 * (LANES_OF_LARGE_MODELS + 1) * n_spread
     if loss.penalty.smooth:
         own, steps = 2.0 * 4 * LBFGS().memory * n_weights, 0.0
     else:
-        own, steps = checkup.planes(matrix, space, examples)
+        own, steps = checkup.planes(matrix, space, data)
     peak = int(held + training + own)
     n = len(inputs.offsets) - 1
     sample = slice(0, min(SAMPLE, n))

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from maximand.cards.steps import predictor_of
-from maximand.cli.data import add_data_options, format_of, load_model, read_examples
+from maximand.cli.data import add_data_options, format_of, load_model, read_dataset
 from maximand.cli.output import add_common_options, pairs, show, table
 
 
@@ -25,8 +25,8 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the scores of all examples together and those of each label."""
     model, card, known = load_model(options.model)
-    examples = read_examples(options, format_of(options, known), known)
-    values, by_label = card.scores(predictor_of(model), model.predict(examples.X), examples)
+    data = read_dataset(options, format_of(options, known), known)
+    values, by_label = card.scores(predictor_of(model), model.predict(data.X), data)
 
     def people(console: Console) -> None:
         console.print(pairs({name: f"{v:.4f}" if isinstance(v, float) else v for name, v in values.items()}))

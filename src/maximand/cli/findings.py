@@ -9,14 +9,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from maximand.cards.checkup import Checkup, Finding
-from maximand.cards.data import Examples
+from maximand.cards.data import Dataset
 from maximand.cards.findings import some
 from maximand.support import Array
 
 UNEVEN = 1e3  # how far the sizes of columns may be apart
 
 
-def of_columns(examples: Examples, matrix: csr_array, scaled: bool, cure: str) -> Iterator[Finding]:
+def of_columns(data: Dataset, matrix: csr_array, scaled: bool, cure: str) -> Iterator[Finding]:
     """Look at the columns of features; `cure` is what to do where their sizes differ and they are not scaled."""
     if not np.isfinite(matrix.data).all():
         yield Finding(
@@ -32,9 +32,9 @@ def of_columns(examples: Examples, matrix: csr_array, scaled: bool, cure: str) -
         yield Finding(
             f"{sizes.size - used.size} columns hold zeros only.", "They are harmless; drop them to save memory."
         )
-    names: Sequence[Any] = [repr(column.name) for column in examples.columns] or range(1, sizes.size + 1)
-    if isinstance(examples.X, np.ndarray) and len(examples.X):
-        yield from _of_equal_columns(examples.X, names)
+    names: Sequence[Any] = [repr(column.name) for column in data.columns] or range(1, sizes.size + 1)
+    if isinstance(data.X, np.ndarray) and len(data.X):
+        yield from _of_equal_columns(data.X, names)
     if used.size and used.max() > UNEVEN * used.min() and not scaled:
         largest, smallest = int(sizes.argmax()), int(np.where(sizes > 0, sizes, np.inf).argmin())
         yield Finding(
@@ -65,7 +65,7 @@ def _of_equal_columns(X: Array, names: Sequence[Any]) -> Iterator[Finding]:
         )
 
 
-def leaks(checkup: Checkup, train: Examples, tests: Examples) -> Iterator[Finding]:
+def leaks(checkup: Checkup, train: Dataset, tests: Dataset) -> Iterator[Finding]:
     """Compare the inputs of training and test data, byte by byte, and their labels."""
     known = set(checkup.digests(train))
     found = [i for i, digest in enumerate(checkup.digests(tests)) if digest in known]

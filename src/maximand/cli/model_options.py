@@ -7,7 +7,7 @@ from typing import Any
 
 from maximand.cards import all_cards
 from maximand.cards.card import Card
-from maximand.cards.data import Examples, Format
+from maximand.cards.data import Dataset, Format
 from maximand.cards.options import SHARED, Option
 from maximand.cli.data import given
 from maximand.losses import LOSSES
@@ -33,7 +33,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         option.add_to(parser)
 
 
-def model_of(options: argparse.Namespace, card: Card, form: Format, examples: Examples) -> Any:
+def model_of(options: argparse.Namespace, card: Card, form: Format, data: Dataset) -> Any:
     """Return the model that the options ask for, to be fitted; options that it has no use for are refused."""
     for option, owners in own_options().items():
         if card not in owners and getattr(options, option.name) != option.default:
@@ -42,4 +42,4 @@ def model_of(options: argparse.Namespace, card: Card, form: Format, examples: Ex
     settings = {name: getattr(options, option.name) for name, option in SHARED.items()}
     if options.loss:
         settings[card.loss_parameter] = options.loss
-    return card.build(examples, settings, given(options, card))
+    return card.build(data, settings, given(options, card))

@@ -36,11 +36,11 @@ def run(options: argparse.Namespace) -> int:
         )
     form = format_of(options, known)
     with opened(options.output) as file:
-        for inputs in form.batches(options.data, known, given(options, form)):
-            answers = model.predict(inputs.X)
+        for unlabelled in form.batches(options.data, known, given(options, form)):
+            answers = model.predict(unlabelled.X)
             means = [None] * len(answers)
             if options.proba:
-                means = getattr(predictor, card.soft)(transformed(model, inputs.X))
-            for line in card.lines(predictor, inputs, answers, means, options.json):
+                means = getattr(predictor, card.soft)(transformed(model, unlabelled.X))
+            for line in card.lines(predictor, unlabelled, answers, means, options.json):
                 print(line, file=file)
     return 0

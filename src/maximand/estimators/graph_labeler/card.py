@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.cards.answers import by_label, scores_by_label
 from maximand.cards.card import Card, Scored, class_names
-from maximand.cards.data import Examples, Inputs
+from maximand.cards.data import Dataset, Unlabelled
 from maximand.cards.options import INFERENCE, INFERENCES, Option, Options
 from maximand.estimators.graph_labeler.checkup import CHECKUP
 from maximand.estimators.graph_labeler.estimator import GraphLabeler
@@ -34,13 +34,13 @@ OPTIONS = (
 )
 
 
-def build(examples: Examples, settings: dict[str, Any], options: Options) -> Any:
+def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a labeler; what has no effect is refused."""
     if options["associative"] and options["tables"] not in ("potts", "diagonal"):
         raise ValueError("--associative is for weights of equal labels; add --tables potts or --tables diagonal.")
     idle = next((name for name in ("diagonals", "undirected") if options[name]), None)
-    if idle and all(isinstance(x, NodesAndEdges) for x in examples.X):
-        raise ValueError(f"--{idle} is about the edges of grids, and {examples.source} holds none; leave it out.")
+    if idle and all(isinstance(x, NodesAndEdges) for x in data.X):
+        raise ValueError(f"--{idle} is about the edges of grids, and {data.source} holds none; leave it out.")
     own = {name: options[name] for name in ("tables", "associative", "diagonals")}
     inference = INFERENCES[options["inference"]] if options["inference"] else None
     return GraphLabeler(directional=not options["undirected"], inference=inference, **own, **settings)
@@ -52,7 +52,7 @@ def check(task: BoundGraphs) -> None:
         raise ValueError("The features do not fit the labels.")
 
 
-def lines(predictor: Any, inputs: Inputs, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
+def lines(predictor: Any, unlabelled: Unlabelled, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
     """Yield the labels of the nodes of each graph, and the probabilities of all labels; always as JSON."""
     for labels, chances in zip(answers, means, strict=True):
         line: dict[str, Any] = {"labels": labels.ravel().tolist()}
@@ -62,19 +62,17 @@ def lines(predictor: Any, inputs: Inputs, answers: Any, means: Any, as_json: boo
         yield json.dumps(line, ensure_ascii=False)
 
 
-def scores(predictor: Any, answers: Any, examples: Examples) -> Scored:
+def scores(predictor: Any, answers: Any, data: Dataset) -> Scored:
     """Compare the labels of nodes that are known; a node with candidates is right where its label is one of them."""
     right: list[list[bool]] = []
     single: list[tuple[str, str]] = []
-    for labels, own in zip(answers, examples.y, strict=True):
+    for labels, own in zip(answers, data.y, strict=True):
         known = [(str(guess), label) for guess, label in zip(labels.ravel(), own, strict=True) if label is not None]
         right.append([guess in map(str, label if isinstance(label, frozenset) else (label,)) for guess, label in known])
         single += [(str(label), guess) for guess, label in known if not isinstance(label, frozenset)]
     n_known = sum(map(len, right))
     if not n_known:
-        raise ValueError(
-            f"{examples.source} holds no label that is known; there is nothing to compare predictions with."
-        )
+        raise ValueError(f"{data.source} holds no label that is known; there is nothing to compare predictions with.")
     values = {
         "examples": len(right), "nodes": n_known, "whole graphs right": sum(map(all, right)) / len(right),
         "accuracy": sum(map(sum, right)) / n_known,

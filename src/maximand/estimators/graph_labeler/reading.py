@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from maximand.cards.data import Examples, Format, Inputs, Known
+from maximand.cards.data import Dataset, Format, Known, Unlabelled
 from maximand.cards.options import Options
 from maximand.formats import FormatError, LabelledGraph, read_graphs
 from maximand.tasks import NodesAndEdges
@@ -14,20 +14,20 @@ from maximand.tasks import NodesAndEdges
 BATCH = 1000  # graphs that are held at a time
 
 
-def read(source: str, known: Known, options: Options) -> Examples:
+def read(source: str, known: Known, options: Options) -> Dataset:
     """Read graphs; labels that a graph lacks are not known."""
     graphs = list(read_graphs(source))
     if not graphs:
         raise FormatError(source, None, "no graphs; the file is empty.")
     y = [[None] * graph.nodes.shape[0] if graph.labels is None else list(graph.labels) for graph in graphs]
-    return Examples(source, [_input(graph) for graph in graphs], y)
+    return Dataset(source, [_input(graph) for graph in graphs], y)
 
 
-def inputs(source: str, known: Known, options: Options) -> Iterator[Inputs]:
+def unlabelled(source: str, known: Known, options: Options) -> Iterator[Unlabelled]:
     """Read graphs without their labels, some at a time."""
     graphs = read_graphs(source)
     while batch := list(itertools.islice(graphs, BATCH)):
-        yield Inputs([_input(graph) for graph in batch])
+        yield Unlabelled([_input(graph) for graph in batch])
 
 
 def _input(graph: LabelledGraph) -> Any:
@@ -37,4 +37,4 @@ def _input(graph: LabelledGraph) -> Any:
     return NodesAndEdges(graph.nodes, graph.edges, graph.edge_features, graph.edge_types)
 
 
-FORMATS = (Format("graphs", "graphs with a label for each node", read, (".jsonl",), inputs),)
+FORMATS = (Format("graphs", "graphs with a label for each node", read, (".jsonl",), unlabelled),)

@@ -9,7 +9,7 @@ import numpy as np
 
 from maximand.cards.answers import by_label, line
 from maximand.cards.card import Card, Scored, class_names
-from maximand.cards.data import Examples, Inputs
+from maximand.cards.data import Dataset, Unlabelled
 from maximand.cards.options import INFERENCE, INFERENCES, SCALE, Option, Options
 from maximand.cards.steps import scaled
 from maximand.estimators.multilabel.checkup import CHECKUP
@@ -40,13 +40,13 @@ OPTIONS = (
 )
 
 
-def build(examples: Examples, settings: dict[str, Any], options: Options) -> Any:
+def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a classifier, behind a scaler where asked for."""
-    classifier = MultilabelClassifier(structure=_shape(examples, options), classes=examples.labels, **settings)
+    classifier = MultilabelClassifier(structure=_shape(data, options), classes=data.labels, **settings)
     return scaled(classifier, options["scale"])
 
 
-def _shape(examples: Examples, options: Options) -> Independent | Budget | Pairwise:
+def _shape(data: Dataset, options: Options) -> Independent | Budget | Pairwise:
     """Return the structure of label sets; what it has no use for is refused."""
     name, inference = options["structure"], options["inference"]
     if inference and name != "pairwise":
@@ -54,13 +54,13 @@ def _shape(examples: Examples, options: Options) -> Independent | Budget | Pairw
     if (options["min_size"], options["max_size"]) != (None, None) and name != "budget":
         raise ValueError("--min-size and --max-size bound the number of labels; add --structure budget.")
     if name == "budget":
-        return _budget(examples, options["min_size"] or 0, options["max_size"])
+        return _budget(data, options["min_size"] or 0, options["max_size"])
     return Pairwise(INFERENCES[inference] if inference else None) if name == "pairwise" else Independent()
 
 
-def _budget(examples: Examples, least: int, most: int | None) -> Budget:
+def _budget(data: Dataset, least: int, most: int | None) -> Budget:
     """Refuse bounds that cannot be met."""
-    n_labels, sizes = len(examples.labels), examples.y.sum(axis=1, dtype=int)
+    n_labels, sizes = len(data.labels), data.y.sum(axis=1, dtype=int)
     if not 0 <= least <= (n_labels if most is None else most) <= n_labels:
         bounds = f"--min-size {least}" + ("" if most is None else f" and --max-size {most}")
         raise ValueError(
@@ -70,13 +70,13 @@ def _budget(examples: Examples, least: int, most: int | None) -> Budget:
     if short.size:
         row = int(short[0])
         raise ValueError(
-            f"{examples.source}: row {row + 1} has {sizes[row]} labels, fewer than --min-size {least}; lower it, or "
+            f"{data.source}: row {row + 1} has {sizes[row]} labels, fewer than --min-size {least}; lower it, or "
             "leave such rows out."
         )
     return Budget(least, most)
 
 
-def lines(predictor: Any, inputs: Inputs, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
+def lines(predictor: Any, unlabelled: Unlabelled, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
     """Yield the labels of each row and, behind a tab, the probability of every label."""
     classes = predictor.classes_
     for present, chance in zip(indicators(answers, classes), means, strict=True):
@@ -85,11 +85,11 @@ def lines(predictor: Any, inputs: Inputs, answers: Any, means: Any, as_json: boo
         yield line("labels", labels, ",".join(map(str, labels)), chances, as_json)
 
 
-def scores(predictor: Any, answers: Any, examples: Examples) -> Scored:
+def scores(predictor: Any, answers: Any, data: Dataset) -> Scored:
     """Compare sets of labels by the names of labels."""
-    given = [str(label) for label in examples.labels]
+    given = [str(label) for label in data.labels]
     labels, guesses, truth = side_by_side(
-        indicators(answers, predictor.classes_), class_names(predictor), examples.y, given
+        indicators(answers, predictor.classes_), class_names(predictor), data.y, given
     )
     values = {"examples": len(truth), **scores_of_sets(guesses, truth)}
     return values, dict(zip(labels, scores_of_labels(guesses, truth), strict=True))

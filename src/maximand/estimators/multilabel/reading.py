@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse import issparse
 
-from maximand.cards.data import Examples, Format, Inputs, Known
+from maximand.cards.data import Dataset, Format, Known, Unlabelled
 from maximand.cards.options import Option, Options
 from maximand.cards.tables import check_columns
 from maximand.formats import (
@@ -23,20 +23,20 @@ from maximand.formats import (
 CONTENT = "rows with a set of labels each"
 
 
-def read_table(source: str, known: Known, options: Options) -> Examples:
+def read_table(source: str, known: Known, options: Options) -> Dataset:
     """Read Mulan's ARFF; y is a matrix of indicators with a column for each label."""
     table = read_mulan(source, _names_of_labels(source, known, options))
     check_columns(source, known, table.features)
-    return Examples(source, table.X, table.Y.toarray() if issparse(table.Y) else table.Y, table.labels, table.features)
+    return Dataset(source, table.X, table.Y.toarray() if issparse(table.Y) else table.Y, table.labels, table.features)
 
 
-def table_inputs(source: str, known: Known, options: Options) -> Iterator[Inputs]:
+def unlabelled_table(source: str, known: Known, options: Options) -> Iterator[Unlabelled]:
     """Read a table that may lack its labels or have ? in their place."""
     labels = set(read_labels_xml(options["labels"]) if options["labels"] else known.labels)
     table = read_arff(source)
     kept = [place for place, column in enumerate(table.attributes) if column.name not in labels]
     check_columns(source, known, tuple(table.attributes[place] for place in kept))
-    yield Inputs(table.data[:, kept])
+    yield Unlabelled(table.data[:, kept])
 
 
 class _LabelsOfModel(io.StringIO):
@@ -55,7 +55,7 @@ def _names_of_labels(source: str, known: Known, options: Options) -> Source:
     return file
 
 
-def read_rows(source: str, known: Known, options: Options) -> Examples:
+def read_rows(source: str, known: Known, options: Options) -> Dataset:
     """Read svmlight rows; y is a matrix of indicators with a column for each label that occurs."""
     sets = read_multilabel_svmlight(source, n_features=known.n_features)
     labels = sorted(set().union(*sets.labels))
@@ -63,11 +63,11 @@ def read_rows(source: str, known: Known, options: Options) -> Examples:
     y = np.zeros((len(sets.labels), len(labels)), dtype=np.int8)
     for row, present in enumerate(sets.labels):
         y[row, [place[label] for label in present]] = 1
-    return Examples(source, sets.X, y, tuple(labels))
+    return Dataset(source, sets.X, y, tuple(labels))
 
 
 LABELS = Option("--labels", "XML file that names the labels among the columns of Mulan's ARFF", metavar="FILE")
 FORMATS = (
-    Format("mulan", CONTENT, read_table, (".arff",), table_inputs, options=(LABELS,)),
+    Format("mulan", CONTENT, read_table, (".arff",), unlabelled_table, options=(LABELS,)),
     Format("svmlight-multilabel", CONTENT, read_rows, variant_of="svmlight"),
 )

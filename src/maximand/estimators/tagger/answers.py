@@ -8,13 +8,13 @@ from typing import Any
 
 from maximand.cards.answers import scores_by_label, share_equal
 from maximand.cards.card import Scored
-from maximand.cards.data import Examples, Inputs
+from maximand.cards.data import Dataset, Unlabelled
 
 
-def lines(predictor: Any, inputs: Inputs, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
+def lines(predictor: Any, unlabelled: Unlabelled, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
     """Yield each sentence with its predicted tags behind its columns, and the marginal probability of each tag."""
     codes = {tag: code for code, tag in enumerate(predictor.classes_.tolist())}
-    shown = [[()] * len(tags) for tags in answers] if inputs.shown is None else inputs.shown
+    shown = [[()] * len(tags) for tags in answers] if unlabelled.shown is None else unlabelled.shown
     for rows, tags, mean in zip(shown, answers, means, strict=True):
         chances = None if mean is None else [row[codes[tag]] for row, tag in zip(mean, tags.tolist(), strict=True)]
         yield _json(rows, tags, chances) if as_json else _text(rows, tags, chances)
@@ -33,9 +33,9 @@ def _text(rows: Any, tags: Any, chances: Any) -> str:
     return "".join(" ".join([*row, str(tag)]) + end + "\n" for row, tag, end in zip(rows, tags, ends, strict=True))
 
 
-def scores(predictor: Any, answers: Any, examples: Examples) -> Scored:
+def scores(predictor: Any, answers: Any, data: Dataset) -> Scored:
     """Return accuracy, and precision, recall and F1 of each tag, and of chunks where tags are BIO."""
-    predicted, true = ([[str(tag) for tag in tags] for tags in side] for side in (answers, examples.y))
+    predicted, true = ([[str(tag) for tag in tags] for tags in side] for side in (answers, data.y))
     guesses, right = ([tag for tags in side for tag in tags] for side in (predicted, true))
     values: dict[str, Any] = {
         "examples": len(true), "tokens": len(right), "whole sequences right": share_equal(predicted, true),

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from maximand.cards.card import Card
 from maximand.cards.checkup import Checkup, Finding, matrix_bytes
-from maximand.cards.data import Examples
+from maximand.cards.data import Dataset
 from maximand.cards.findings import of_labels
 from maximand.cards.options import Option, Options
 from maximand.cards.steps import first_step
@@ -31,10 +31,10 @@ OPTIONS = (
 )
 
 
-def build(examples: Examples, settings: dict[str, Any], options: Options) -> Any:
+def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a tagger, for text behind a vectoriser."""
     tagger = SequenceTagger(scheme=options["scheme"], **settings)
-    if isinstance(examples.X, TaggedSentences):
+    if isinstance(data.X, TaggedSentences):
         return make_pipeline(WindowVectorizer(options["window"], options["affixes"]), tagger)
     return tagger
 
@@ -47,17 +47,17 @@ def check(task: BoundTagging) -> None:
         task.legality.check(task.features.n_labels)
 
 
-def counts(examples: Examples) -> Counter[Any]:
+def counts(data: Dataset) -> Counter[Any]:
     """Count how often each tag occurs."""
-    return Counter(tag for tags in examples.y for tag in tags)
+    return Counter(tag for tags in data.y for tag in tags)
 
 
-def sizes(examples: Examples, counts: Counter[Any]) -> dict[str, Any]:
+def sizes(data: Dataset, counts: Counter[Any]) -> dict[str, Any]:
     """Say how many tokens there are."""
     return {"tokens": counts.total()}
 
 
-def findings(examples: Examples, counts: Counter[Any], options: Options) -> Iterator[Finding]:
+def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[Finding]:
     """Look at tags, and whether those that mark spans do so consistently."""
     yield from of_labels(counts)
     names = sorted(map(str, counts))
@@ -66,7 +66,7 @@ def findings(examples: Examples, counts: Counter[Any], options: Options) -> Iter
         return
     scheme = bioes if prefixes & set("ES") else bio
     legal, codes = scheme(names), {name: code for code, name in enumerate(names)}
-    broken = [i for i, tags in enumerate(examples.y) if legal.violation(np.array([codes[tag] for tag in tags]))]
+    broken = [i for i, tags in enumerate(data.y) if legal.violation(np.array([codes[tag] for tag in tags]))]
     if broken:
         yield Finding(
             f"{len(broken)} sequences break the {scheme.__name__.upper()} scheme, first number {broken[0] + 1}.",
@@ -75,23 +75,23 @@ def findings(examples: Examples, counts: Counter[Any], options: Options) -> Iter
         )
 
 
-def rows(model: Any, examples: Examples) -> tuple[Any, Any]:
+def rows(model: Any, data: Dataset) -> tuple[Any, Any]:
     """Return the rows of tokens."""
-    if isinstance(examples.X, TaggedSentences):
-        ragged = first_step(model).fit_transform(examples.X)
+    if isinstance(data.X, TaggedSentences):
+        ragged = first_step(model).fit_transform(data.X)
     else:
-        ragged = Ragged(np.vstack(examples.X), [len(x) for x in examples.X])
+        ragged = Ragged(np.vstack(data.X), [len(x) for x in data.X])
     return ragged, ragged.matrix
 
 
-def digests(examples: Examples) -> Iterator[int]:
+def digests(data: Dataset) -> Iterator[int]:
     """Yield a number for each sequence."""
-    if isinstance(examples.X, TaggedSentences):
-        return (hash(tuple(map(tuple, tokens))) for tokens in examples.X)
-    return (hash(x.tobytes()) for x in examples.X)
+    if isinstance(data.X, TaggedSentences):
+        return (hash(tuple(map(tuple, tokens))) for tokens in data.X)
+    return (hash(x.tobytes()) for x in data.X)
 
 
-def planes(matrix: Any, space: OutputSpace, examples: Examples) -> tuple[float, float]:
+def planes(matrix: Any, space: OutputSpace, data: Dataset) -> tuple[float, float]:
     """Return the bytes of the planes of sequences."""
     return PLANES * matrix_bytes(matrix), 0.0
 

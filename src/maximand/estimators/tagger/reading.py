@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from maximand.cards.data import Examples, Format, Inputs, Known
+from maximand.cards.data import Dataset, Format, Known, Unlabelled
 from maximand.cards.options import Option, Options
 from maximand.cards.steps import first_step
 from maximand.formats import read_conll, read_conllu, read_letters
@@ -34,7 +34,7 @@ class TaggedSentences:
             yield tokens
 
 
-def read_columns(source: str, known: Known, options: Options) -> Examples:
+def read_columns(source: str, known: Known, options: Options) -> Dataset:
     """Read CoNLL columns as a stream of sentences whose tags are known once it has been read."""
     column = options["label_column"]
 
@@ -46,7 +46,7 @@ def read_columns(source: str, known: Known, options: Options) -> Examples:
             yield without(sentence.rows, column), [sys.intern(row[column]) for row in sentence.rows]
 
     sentences = TaggedSentences(tagged)
-    return Examples(source, sentences, sentences.tags)
+    return Dataset(source, sentences, sentences.tags)
 
 
 def without(rows: Any, column: int) -> Tokens:
@@ -55,7 +55,7 @@ def without(rows: Any, column: int) -> Tokens:
     return [row[:place] + row[place + 1 :] for row in rows]
 
 
-def column_inputs(source: str, known: Known, options: Options) -> Iterator[Inputs]:
+def unlabelled_columns(source: str, known: Known, options: Options) -> Iterator[Unlabelled]:
     """Read CoNLL columns with or without tags, some sentences at a time; a column that is new is left aside."""
     width = first_step(known.model).n_columns_
 
@@ -67,10 +67,10 @@ def column_inputs(source: str, known: Known, options: Options) -> Iterator[Input
         return rows if len(rows[0]) == width else without(rows, options["label_column"])
 
     for sentences in _batches(list(sentence.rows) for sentence in read_conll(source)):
-        yield Inputs([tokens(rows) for rows in sentences], sentences)
+        yield Unlabelled([tokens(rows) for rows in sentences], sentences)
 
 
-def read_trees(source: str, known: Known, options: Options) -> Examples:
+def read_trees(source: str, known: Known, options: Options) -> Dataset:
     """Read the words of trees and their parts of speech, as a stream."""
 
     def tagged() -> Tagged:
@@ -78,13 +78,13 @@ def read_trees(source: str, known: Known, options: Options) -> Examples:
             yield [(token.form,) for token in tree.words], [sys.intern(token.upos) for token in tree.words]
 
     sentences = TaggedSentences(tagged)
-    return Examples(source, sentences, sentences.tags)
+    return Dataset(source, sentences, sentences.tags)
 
 
-def tree_inputs(source: str, known: Known, options: Options) -> Iterator[Inputs]:
+def unlabelled_trees(source: str, known: Known, options: Options) -> Iterator[Unlabelled]:
     """Read the words of trees, some sentences at a time."""
     for sentences in _batches(iter(read_trees(source, known, options).X)):
-        yield Inputs(sentences, sentences)
+        yield Unlabelled(sentences, sentences)
 
 
 def _batches(sentences: Iterator[Tokens]) -> Iterator[list[Tokens]]:
@@ -92,10 +92,10 @@ def _batches(sentences: Iterator[Tokens]) -> Iterator[list[Tokens]]:
         yield batch
 
 
-def read_words(source: str, known: Known, options: Options) -> Examples:
+def read_words(source: str, known: Known, options: Options) -> Dataset:
     """Read words of letters, whose features are their pixels."""
     words = list(read_letters(source))
-    return Examples(source, [word.pixels.astype(float) for word in words], [list(word.letters) for word in words])
+    return Dataset(source, [word.pixels.astype(float) for word in words], [list(word.letters) for word in words])
 
 
 def _takes_text(model: Any) -> bool:
@@ -111,9 +111,9 @@ LABEL_COLUMN = Option(
 )
 FORMATS = (
     Format(
-        "conll", TEXT, read_columns, (".conll", ".bio", ".iob", ".txt", ".tsv"), column_inputs, fits=_takes_text,
+        "conll", TEXT, read_columns, (".conll", ".bio", ".iob", ".txt", ".tsv"), unlabelled_columns, fits=_takes_text,
         options=(LABEL_COLUMN,),
     ),
-    Format("conllu", TEXT, read_trees, (".conllu",), tree_inputs, fits=_takes_text),
+    Format("conllu", TEXT, read_trees, (".conllu",), unlabelled_trees, fits=_takes_text),
     Format("letters", "sequences of vectors with a tag for each", read_words, (".data",), fits=_takes_vectors),
 )  # fmt: skip
