@@ -46,12 +46,10 @@ class Option:
 
 # The parameters of every estimator that are options, by the name of the parameter.
 SHARED = {
-    field.name: Option(
-        field.metadata["flag"], field.metadata["help"], field.metadata["kind"], field.default
-    )
+    field.name: Option(field.metadata["flag"], field.metadata["help"], field.metadata["kind"], field.default)
     for field in fields(TrainingParameters)
     if field.metadata
-}  # fmt: skip
+}
 SCALE = Option("--scale", "scale the columns of tables to [-1, 1]", bool, False)
 INFERENCE = Option(
     "--inference",
