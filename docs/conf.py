@@ -4,6 +4,8 @@ import re
 
 import maximand
 from maximand import formats
+from maximand.cards import all_cards
+from maximand.cli.model_options import own_options
 from maximand.losses import LOSSES
 from maximand.oracles import Euclidean, Larger, Over, Projection, Rescaled
 from maximand.sets import Everything
@@ -76,7 +78,34 @@ def formats_table():
     return "\n".join([head, rule, *(re.sub(r"\w+", linked, row).replace("*", r"\*") for row in rows)])
 
 
-myst_substitutions = {"losses_table": losses_table(), "formats_table": formats_table()}
+def files_table():
+    """Return which data files the estimators take on the command line."""
+    lines = ["| data | `--format` | names, each also with `.gz` | model |", "|---|---|---|---|"]
+    for card in all_cards():
+        for form in card.formats:
+            names = ", ".join(f"`{suffix}`" for suffix in form.suffixes) or "say `--format` to `fit` and `doctor`"
+            options = "".join(f", `{option.flag}`" for option in form.options)
+            lines.append(f"| {form.content} | `{form.name}`{options} | {names} | `{card.estimator.__name__}` |")
+    return "\n".join(lines)
+
+
+def options_table():
+    """Return the options of `fit` that some estimators have only."""
+    lines = ["| option | for | what it does |", "|---|---|---|"]
+    for option, cards in own_options().items():
+        owners = ", ".join(f"`{card.estimator.__name__}`" for card in cards)
+        choices = f": {', '.join(f'`{choice}`' for choice in option.choices)}" if option.choices else ""
+        what = re.sub(r"--[\w-]+", r"`\g<0>`", option.help)
+        lines.append(f"| `{option.flag}`{choices} | {owners} | {what} |")
+    return "\n".join(lines)
+
+
+myst_substitutions = {
+    "losses_table": losses_table(),
+    "formats_table": formats_table(),
+    "files_table": files_table(),
+    "options_table": options_table(),
+}
 
 
 def without_substitutions(app, what, name, obj, options, lines):

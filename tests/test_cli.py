@@ -12,10 +12,10 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import accuracy_score, f1_score, hamming_loss, jaccard_score, precision_recall_fscore_support
 
-from maximand import GraphLabeler, MultilabelClassifier, load, save
-from maximand.cli.evaluate import chunk_scores, chunks
-from maximand.cli.label_sets import scores_of_labels, scores_of_sets
+from maximand import MultilabelClassifier, load, save
 from maximand.cli.main import main
+from maximand.estimators.multilabel.scores import scores_of_labels, scores_of_sets
+from maximand.estimators.tagger.answers import chunk_scores, chunks
 from maximand.formats import (
     Attribute,
     LabelledRows,
@@ -135,6 +135,7 @@ def test_doctor_names_culprits_and_cures(text, rows, tmp_path, capsys):
     broken = tmp_path / "broken.conll"
     broken.write_text(CONLL + "\nx NN O\ny NN I-NP\n")
     assert "BIO scheme" in str(run_json(capsys, "doctor", broken)["findings"])
+    assert (main(["doctor", str(broken), "--scheme", "BIO"]), "first number 4" in capsys.readouterr().out) == (1, True)
     whole = tmp_path / "bioes.conll"
     whole.write_text("a S-X\nb O\n\na B-X\nb E-X\n\na I-X\nb O\n")
     assert "BIOES scheme, first number 3" in str(run_json(capsys, "doctor", whole)["findings"])
@@ -308,15 +309,6 @@ def test_doctor_looks_at_label_sets(weather, tmp_path, capsys):
     seen = run_json(capsys, "doctor", sparse, "--format", "svmlight-multilabel", "--test", other)
     assert "from 1 to 4 without 3" in str(seen["findings"])
     assert "labels that training does not know: 5" in str(seen["findings"])
-
-
-def test_graph_models_can_be_inspected_only(rows, tmp_path, capsys):
-    graphs = [(np.random.default_rng(i).normal(size=(3, 2)), [(0, 1), (1, 2)]) for i in range(6)]
-    save(GraphLabeler().fit(graphs, [["a", "b", "a"]] * 6), tmp_path / "m")
-    weights = run_json(capsys, "inspect", tmp_path / "m", "--top", 20)["largest_weights"]
-    assert {"a & a", "a & b", "b & a"} <= {row["label"] for row in weights}
-    assert main(["predict", str(tmp_path / "m"), str(rows)]) == 1
-    assert "what a GraphLabeler takes" in capsys.readouterr().err
 
 
 def test_what_does_not_fit_together_is_refused(weather, rows, text, tmp_path, capsys):

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from maximand import LabelRanker, OrdinalClassifier, load, save
 from maximand.cli.main import main
-from maximand.cli.rankings import scores_of_rankings
+from maximand.estimators.label_ranker.scores import scores_of_rankings
 from maximand.formats import (
     Attribute,
     LabelRankings,

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 import maximand
+from maximand.cards import all_cards
+from maximand.cli.data import listed_formats
 from maximand.cli.main import main
+from maximand.cli.model_options import own_options
 from maximand.losses import LOSSES
 
 ROOT = Path(__file__).parents[1]
@@ -92,3 +95,12 @@ def test_reference_holds_every_public_name(site):
 def test_reference_lists_every_loss(site):
     text = (site / "reference" / "index.html").read_text()
     assert all(f">{name}</span>" in text for name in LOSSES)
+
+
+def test_command_line_lists_every_format_and_option(site):
+    text = (site / "command_line.html").read_text()
+    formats = listed_formats().values()
+    options = [*own_options(), *(option for form in formats for option in form.options)]
+    for name in (*(form.name for form in formats), *(option.flag for option in options)):
+        assert f'<span class="pre">{name}</span></code>' in text, name
+    assert all(f">{card.estimator.__name__}</span>" in text for card in all_cards())

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.feature_extraction import FeatureHasher
@@ -21,51 +21,26 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from maximand import (
-    costs,
-    decoding,
-    estimators,
-    features,
-    inference,
-    losses,
-    oracles,
-    sets,
-    solvers,
-    spaces,
-    support,
-    tasks,
-)
+from maximand import costs, decoding, features, inference, losses, oracles, sets, solvers, spaces, support, tasks
+from maximand.cards import all_cards
+from maximand.estimators.predictor import StructuredPredictor
 from maximand.files.atomic import write_atomically
 from maximand.files.container import LARGEST_FILE, Source, from_bytes, read, to_bytes
 from maximand.files.errors import ModelFileError
 from maximand.files.packing import Packer, Unpacker
 from maximand.solvers.approximation import Shortfall
-from maximand.tasks.graphs import BoundGraphs
 from maximand.tasks.label_names import LabelNames
-from maximand.tasks.levels import BoundOrdinal
-from maximand.tasks.multiclass import BoundMulticlass
-from maximand.tasks.multilabel import BoundMultilabel
-from maximand.tasks.rankings import BoundRanking
-from maximand.tasks.table import BoundTable
-from maximand.tasks.tagging import BoundTagging
 
-TASKS: dict[type[Any], type[Any]] = {
-    estimators.GraphLabeler: BoundGraphs,
-    estimators.LabelRanker: BoundRanking,
-    estimators.MulticlassClassifier: BoundMulticlass,
-    estimators.MultilabelClassifier: BoundMultilabel,
-    estimators.OrdinalClassifier: BoundOrdinal,
-    estimators.SequenceTagger: BoundTagging,
-}
-PREDICTORS = tuple(TASKS)
+if TYPE_CHECKING:
+    from maximand.cards.card import Card
+
 KERNELS = (AdditiveChi2Sampler, Nystroem, PolynomialCountSketch, RBFSampler, SkewedChi2Sampler)
 TRANSFORMERS = (tasks.WindowVectorizer, MaxAbsScaler, MinMaxScaler, StandardScaler, *KERNELS)
-ESTIMATORS = {kind.__name__: kind for kind in (*PREDICTORS, *TRANSFORMERS)}
+# What any model may hold; its card adds to that.
 PARTS: tuple[type, ...] = (
     costs.Absolute, costs.CostMatrix, costs.DifferentParts, costs.DiscountedGain, costs.Hamming, costs.Kendall,
     costs.MissedTop, costs.PrecisionAt, costs.Squared, costs.Sum, costs.Weighted, costs.ZeroOne,
-    decoding.Calibrated, decoding.MaxScore,
-    features.ChainFeatures, features.GraphFeatures, features.PerLabel,
+    decoding.Calibrated, decoding.MaxScore, features.PerLabel,
     inference.BeliefPropagation, inference.Combine, inference.Exhaustive, inference.GraphCut, inference.Greedy,
     inference.IntegerProgram, inference.IteratedModes, inference.LinearProgram, inference.RhoApproximate,
     inference.Tree,
@@ -73,22 +48,18 @@ PARTS: tuple[type, ...] = (
     sets.Cube, sets.Everything, sets.Hull, sets.RowStochastic, sets.Sized,
     solvers.BlockFrankWolfe, solvers.CCCP, solvers.Decreasing, solvers.LBFGS, solvers.NSlack, solvers.OneSlack,
     solvers.Perceptron, solvers.Polyak, solvers.Record, solvers.Subgradient,
-    spaces.ActiveSet, spaces.AwaySteps, spaces.Legality, support.Guarantee, tasks.Budget, tasks.GraphTask,
-    tasks.Independent, tasks.MulticlassTask, tasks.MultilabelTask, tasks.OrdinalTask, tasks.Pairwise,
-    tasks.RankingTask, tasks.TaggingTask, *TASKS.values(), LabelNames, Shortfall, FeatureHasher,
+    spaces.ActiveSet, spaces.AwaySteps, support.Guarantee, LabelNames, Shortfall, FeatureHasher,
 )  # fmt: skip
-
-
 LEFT_OUT = object()
 
 
 def save(model: Any, path: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> None:
     """Write a fitted estimator to a file, atomically: a reader finds the old file or the new one, never half of it.
 
-    A model is a `MulticlassClassifier`, `MultilabelClassifier`, `OrdinalClassifier`, `LabelRanker`, `SequenceTagger`
-    or `GraphLabeler`, or a Pipeline that ends with one after a `WindowVectorizer` or some of scikit-learn's scalers and
-    approximations of kernels. Of a `RegularizationCV` or a search of scikit-learn the best estimator is saved.
-    `classes` names dataclasses of your own that the model holds, such as a cost; `load` needs them too.
+    A model is any estimator of this library but `StructuredPredictor`, or a Pipeline that ends with one after a
+    `WindowVectorizer` or some of scikit-learn's scalers and approximations of kernels. Of a `RegularizationCV` or a
+    search of scikit-learn the best estimator is saved. `classes` names dataclasses of your own that the model holds,
+    such as a cost; `load` needs them too.
     """
     write_atomically(path, dump(model, classes))
 
@@ -98,12 +69,33 @@ def dump(model: Any, classes: Iterable[type] = ()) -> bytes:
     model = _chosen(model)
     steps = [(name, _chosen(step)) for name, step in model.steps] if isinstance(model, Pipeline) else [("", model)]
     predictor = steps[-1][1]
-    check_is_fitted(predictor, "weights_" if isinstance(predictor, estimators.StructuredPredictor) else None)
-    packer = Packer((*PARTS, *classes))
-    trees = [[name, _tree(packer, step)] for name, step in steps]
-    if type(predictor) not in PREDICTORS:
-        raise ModelFileError(f"A model ends with one of {_names(PREDICTORS)}, not with a {type(predictor).__name__}.")
+    check_is_fitted(predictor, "weights_" if isinstance(predictor, StructuredPredictor) else None)
+    cards = _cards()
+    card = cards.get(type(predictor))
+    if card is None and isinstance(predictor, StructuredPredictor):
+        raise ModelFileError(
+            f"{type(predictor).__name__} cannot be saved: its task may hold Python functions, and files hold nothing "
+            "that runs. Keep model.weights_ with numpy.save and fit the same task again to use them."
+        )
+    if card is None:
+        raise ModelFileError(f"A model ends with one of {_names(cards)}, not with a {type(predictor).__name__}.")
+    packer = Packer((*PARTS, *_own(card), *classes))
+    trees = [[name, _tree(packer, _kinds(cards), step)] for name, step in steps]
     return to_bytes("model", {"steps": trees, "summary": summary(predictor)}, packer.arrays)
+
+
+def _cards() -> dict[type, Card]:
+    return {card.estimator: card for card in all_cards()}
+
+
+def _kinds(cards: Iterable[type]) -> dict[str, type[Any]]:
+    """Return the classes that the steps of a model may have, by name."""
+    return {kind.__name__: kind for kind in (*cards, *TRANSFORMERS)}
+
+
+def _own(card: Card | None) -> tuple[type, ...]:
+    """Return the classes that only models with this card hold."""
+    return () if card is None else (card.task, card.bound, *card.stored)
 
 
 def _chosen(model: Any) -> Any:
@@ -111,15 +103,10 @@ def _chosen(model: Any) -> Any:
     return getattr(model, "best_estimator_", model)
 
 
-def _tree(packer: Packer, estimator: Any) -> dict[str, Any]:
+def _tree(packer: Packer, kinds: dict[str, type[Any]], estimator: Any) -> dict[str, Any]:
     name = type(estimator).__name__
-    if isinstance(estimator, estimators.StructuredPredictor) and type(estimator) not in PREDICTORS:
-        raise ModelFileError(
-            f"{name} cannot be saved: its task may hold Python functions, and files hold nothing that runs. Keep "
-            "model.weights_ with numpy.save and fit the same task again to use them."
-        )
-    if ESTIMATORS.get(name) is not type(estimator):
-        raise ModelFileError(f"{name} cannot be saved; the steps of a model are of {_names(ESTIMATORS.values())}.")
+    if kinds.get(name) is not type(estimator):
+        raise ModelFileError(f"{name} cannot be saved; the steps of a model are of {_names(kinds.values())}.")
     parameters = {key: _parameter(packer, key, value) for key, value in estimator.get_params(deep=False).items()}
     fitted = {key: value for key, value in vars(estimator).items() if _is_fitted(key)}
     return {
@@ -135,11 +122,6 @@ def _is_fitted(name: str) -> bool:
 
 def _names(kinds: Iterable[type]) -> str:
     return ", ".join(kind.__name__ for kind in kinds)
-
-
-def predictor_of(model: Any) -> Any:
-    """Return the last step of a pipeline; any other model itself."""
-    return model[-1] if isinstance(model, Pipeline) else model
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -188,10 +170,15 @@ def load(source: Source, *, classes: Iterable[type] = (), largest: int = LARGEST
         header, arrays = from_bytes(content, "model")
     except ModelFileError as error:
         raise ModelFileError(f"{where}{error}") from None
-    unpacker = Unpacker((*PARTS, *classes), arrays)
     try:
-        steps = [(str(name), _estimator(unpacker, tree)) for name, tree in header["steps"]]
-        _check(steps[-1][1])
+        cards = _cards()
+        kinds = _kinds(cards)
+        card = cards.get(kinds.get(header["steps"][-1][1]["estimator"], object))
+        unpacker = Unpacker((*PARTS, *_own(card), *classes), arrays)
+        steps = [(str(name), _estimator(unpacker, kinds, tree)) for name, tree in header["steps"]]
+        if card is None:
+            raise ModelFileError(f"it does not end with one of {_names(cards)}")
+        _check(steps[-1][1], card)
         return steps[0][1] if len(steps) == 1 else Pipeline(steps)
     except ModelFileError as error:
         raise ModelFileError(f"{where}the file is damaged or not a model: {error}.") from None
@@ -199,10 +186,10 @@ def load(source: Source, *, classes: Iterable[type] = (), largest: int = LARGEST
         raise ModelFileError(f"{where}the file is damaged or not a model: its parts do not fit together.") from None
 
 
-def _estimator(unpacker: Unpacker, tree: Any) -> Any:
-    if tree["estimator"] not in ESTIMATORS:
+def _estimator(unpacker: Unpacker, kinds: dict[str, type[Any]], tree: Any) -> Any:
+    if tree["estimator"] not in kinds:
         raise ModelFileError(f"it holds a {tree['estimator']!r}, which cannot be loaded")
-    estimator = ESTIMATORS[tree["estimator"]](**_mapping(unpacker, tree["parameters"]))
+    estimator = kinds[tree["estimator"]](**_mapping(unpacker, tree["parameters"]))
     for name, value in _mapping(unpacker, tree["fitted"]).items():
         if not _is_fitted(name) or isinstance(getattr(type(estimator), name, None), property):
             raise ModelFileError(f"{name!r} is no attribute of a fitted {tree['estimator']}")
@@ -216,13 +203,11 @@ def _mapping(unpacker: Unpacker, trees: Any) -> dict[str, Any]:
     return {str(name): unpacker.unpack(tree) for name, tree in trees.items()}
 
 
-def _check(model: Any) -> None:
+def _check(model: Any, card: Card) -> None:
     """Refuse parts that do not fit together: the kernels trust their indices."""
-    if not isinstance(model, PREDICTORS):
-        raise ModelFileError(f"it does not end with one of {_names(PREDICTORS)}")
     task, weights = model.task_, model.weights_
     if (
-        not isinstance(task, TASKS[type(model)])
+        not isinstance(task, card.bound)
         or not isinstance(task.names, LabelNames)
         or not isinstance(task.cost, costs.Cost)
     ):
@@ -238,13 +223,6 @@ def _check(model: Any) -> None:
         raise ModelFileError("some weights are not finite")
     if not np.array_equal(model.classes_, task.names.classes):
         raise ModelFileError("the labels do not fit the weights")
-    if isinstance(task, BoundTable):
-        task.check()
-    elif task.names.count != task.features.n_labels:
-        raise ModelFileError("the labels do not fit the weights")
-    if isinstance(task, BoundTagging) and task.legality is not None:
-        task.legality.check(task.features.n_labels)
-    if isinstance(task, BoundGraphs) and len(task.features.pattern) != task.names.count:
-        raise ModelFileError("the tables do not fit the labels")
+    card.check(task)
     summary(model)
     model._check_parameters()

@@ -67,6 +67,12 @@ CONLLU = """# sent_id = 1
 1\tYes\tyes\tINTJ\tUH\t_\t_\t_\t_\t_
 
 """
+GRAPHS = """{"nodes": [[0.5, 1], [-2e-7, 0], [3, 4]], "edges": [[0, 1], [2, 1]], "labels": ["a", null, ["b", "ü"]]}
+{"nodes": {"n_features": 2, "indices": [[1], []], "values": [[7.25], []]}, "edges": [[1, 0]], "edge_types": [3]}
+{"nodes": [[1, 2], [3, 4], [5, 6], [7, 8]], "grid": [2, 2], "labels": [0, 1, [2, 1], null]}
+{"nodes": [[1, 2], [0, 0]], "edges": [[0, 1]], "edge_features": {"n_features": 3, "indices": [[2]], "values": [[1]]}}
+{"labels": null, "nodes": [[0, 1e300]]}
+"""
 MSF = """PileUp
 
    MSF: 12  Type: P  Check: 1234  ..
@@ -150,6 +156,7 @@ SAMPLES = {
     ),
     "CoNLL-U": Sample(CONLLU, listed(formats.read_conllu), formats.write_conllu),
     "letters": Sample(LETTERS, listed(formats.read_letters), formats.write_letters),
+    "graphs": Sample(GRAPHS, listed(formats.read_graphs), formats.write_graphs),
     "dot-bracket": Sample(
         ">RF1 one\nGGGAAACCC\n(((...)))\n# next\n\nGGGAAACCCUU\n([{...)]}<> (-3.20)\n",
         listed(formats.read_dot_bracket),

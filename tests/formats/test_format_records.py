@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from formats.samples import DENSE_ARFF, LABELS_XML, SAMPLES, SPARSE_ARFF
 from maximand import formats
@@ -106,6 +107,49 @@ def test_words_of_letters():
     assert [word.letters for word in words] == ["om", "abé"]
     assert words[1].pixels.shape == (3, 128)
     assert (words[1].ids, words[1].word_id, words[1].fold) == ((3, 4, 5), 2, 9)
+
+
+def test_graphs_and_their_parts():
+    first, sparse, grid, joined, alone = read("graphs")
+    assert first.nodes.tolist() == [[0.5, 1], [-2e-7, 0], [3, 4]]
+    assert (first.edges.tolist(), first.labels) == ([[0, 1], [2, 1]], ("a", None, frozenset({"b", "ü"})))
+    assert sparse.nodes.toarray().tolist() == [[0, 7.25], [0, 0]]
+    assert (sparse.edge_types.tolist(), sparse.labels) == ([3], None)
+    assert (grid.grid, grid.edges.shape, grid.labels[:2]) == ((2, 2), (0, 2), (0, 1))
+    assert joined.edge_features.toarray().tolist() == [[0, 0, 1]]
+    assert (alone.edges.shape, alone.labels) == ((0, 2), None)
+
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+NAMES = st.text(st.characters(exclude_categories=["Cs"])) | st.integers(-100, 100).filter(lambda n: n != -1)
+
+
+@st.composite
+def graphs(draw):
+    n, width = draw(st.integers(1, 6)), 2
+    nodes = np.array(draw(st.lists(NUMBERS, min_size=width * n, max_size=width * n))).reshape(n, width)
+    labels = draw(st.none() | st.tuples(*[st.none() | NAMES | st.frozensets(NAMES, min_size=1)] * n))
+    none = np.zeros((0, 2), dtype=np.int64)
+    if draw(st.booleans()):
+        return formats.LabelledGraph(nodes, none, labels=labels, grid=(1, n))
+    pairs = draw(
+        st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda pair: pair[0] < pair[1]))
+    )
+    edges = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    nodes = csr_array(nodes) if draw(st.booleans()) else nodes
+    match draw(st.sampled_from(["features", "types", "neither"])) if pairs else "neither":
+        case "features":
+            return formats.LabelledGraph(nodes, edges, np.arange(3.0 * len(edges)).reshape(-1, 3), labels=labels)
+        case "types":
+            return formats.LabelledGraph(nodes, edges, None, np.arange(len(edges)) % 3, labels)
+    return formats.LabelledGraph(nodes, edges, labels=labels)
+
+
+@given(st.lists(graphs(), max_size=3))
+def test_graphs_are_written_exactly(records):
+    file = io.StringIO()
+    formats.write_graphs(records, file)
+    assert list(formats.read_graphs(io.StringIO(file.getvalue()))) == records
 
 
 def test_crossing_pairs():

@@ -2,9 +2,22 @@
 
 import io
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from formats.samples import CONLLU, DENSE_ARFF, DETECTIONS, LABELS_XML, LETTERS, MSF, SAMPLES, SPARSE_ARFF, TRACKS
+from formats.samples import (
+    CONLLU,
+    DENSE_ARFF,
+    DETECTIONS,
+    GRAPHS,
+    LABELS_XML,
+    LETTERS,
+    MSF,
+    SAMPLES,
+    SPARSE_ARFF,
+    TRACKS,
+)
 from maximand import formats
 
 BOMB = '<?xml version="1.0"?>\n<!DOCTYPE lolz [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>\n<labels>&b;</labels>\n'
@@ -119,6 +132,55 @@ REFUSED = {
         (LETTERS[: LETTERS.index("5\té")], 4, "inside a word"),
         (LETTERS.replace("1\to", "1000000000000\to"), 1, "id is"),
     ],
+    "graphs": [
+        (GRAPHS.replace("7.25", "NaN"), 2, "NaN is no number"),
+        (GRAPHS.replace("7.25", "1e999"), 2, "the feature 'Infinity'"),
+        (GRAPHS.replace("7.25", "9" * 400), 2, "node 0 has the feature"),
+        (GRAPHS.replace("7.25", "9" * 5000), 2, "too many digits"),
+        (GRAPHS.replace("7.25", "true"), 2, "the feature 'true'"),
+        (GRAPHS.replace("7.25", '"7"'), 2, "give finite numbers"),
+        (GRAPHS.replace("[3, 4]]", "[3]]"), 1, "node 2 has 1 features but node 0 has 2"),
+        (GRAPHS.replace("[[1, 2], [0, 0]]", "[[1], [0]]"), 4, "nodes with 1 features where graphs above have 2"),
+        (GRAPHS.replace("[[1, 2], [0, 0]]", "[1, 0]"), 4, "nodes is '[1, 0]'; give a list with a list for each node"),
+        (GRAPHS.replace("[2, 1]]", "[2, 3]]"), 1, "edge 1 has '3'; give whole numbers from 0 to 2"),
+        (GRAPHS.replace("[2, 1]]", "[2, -1]]"), 1, "edge 1 has '-1'"),
+        (GRAPHS.replace("[2, 1]]", "[2, 1.0]]"), 1, "edge 1 has '1.0'"),
+        (GRAPHS.replace("[2, 1]]", "[1, 1]]"), 1, "edge 1 is '[1, 1]'; an edge joins two different nodes"),
+        (GRAPHS.replace("[2, 1]]", "[2, 1, 0]]"), 1, "an edge joins two"),
+        (GRAPHS.replace("[2, 1]]", "[1, 0]]"), 1, "edge 1 joins [1, 0] like edge 0; keep one"),
+        (GRAPHS.replace("[0, 1], [2, 1]]", "[0, 1], 2]"), 1, "give a list with a list for each edge"),
+        (GRAPHS.replace('["a", null, ', "["), 1, "1 labels but 3 nodes"),
+        (GRAPHS.replace('"a"', "-1"), 1, "node 0 has the label '-1'; labels are text, or whole numbers but -1"),
+        (GRAPHS.replace('"a"', "0.5"), 1, "node 0 has the label '0.5'"),
+        (GRAPHS.replace('"a"', "{}"), 1, "node 0 has the label '{}'"),
+        (GRAPHS.replace('"a"', '"\\ud800"'), 1, "labels are text"),
+        (GRAPHS.replace('"ü"', "null"), 1, "node 2 has the label 'null'"),
+        (GRAPHS.replace('["b", "ü"]', "[]"), 1, "empty list of candidates; say null"),
+        (GRAPHS.replace('["a", null, ["b", "ü"]]', '"abc"'), 1, "labels '\"abc\"' but 3 nodes"),
+        (GRAPHS.replace('"edge_types": [3]', '"edge_types": [3, 1]'), 2, "1 edges but 2 edge_types"),
+        (GRAPHS.replace('"edge_types": [3]', '"edge_types": [1000000000000]'), 2, "from 0 to 9999"),
+        (GRAPHS.replace('"edge_types": [3]', '"edge_types": 3'), 2, "edge_types is '3'; give a list"),
+        (GRAPHS.replace('"edge_types": [3]', '"edge_types": [3], "edge_features": [[1]]'), 2, "add the types to"),
+        (GRAPHS.replace('"edge_types": [3]', '"edge_features": [[1], [2]]'), 2, "1 edges but edge_features for 2"),
+        (GRAPHS.replace('"edge_types": [3]', '"edge_features": [[]]'), 2, "edge_features without columns"),
+        (GRAPHS.replace("[[1], []]", "[[2], []]"), 2, "indices of node 0 has '2'; give whole numbers from 0 to 1"),
+        (GRAPHS.replace("[[7.25], []]", "[[7.25]]"), 2, "2 lists of indices but 1 of values"),
+        (GRAPHS.replace("[[7.25], []]", "[[7.25], [1]]"), 2, "node 1 has 0 indices but 1 values"),
+        (GRAPHS.replace("[[1], []]", "[[1, 0], []]").replace("[7.25]", "[7, 8]"), 2, "they must increase"),
+        (GRAPHS.replace('"n_features": 2, ', ""), 2, "an object needs n_features, indices, values"),
+        (GRAPHS.replace('"n_features": 2', '"n_features": 1000000000000'), 2, "n_features has '1000000000000'"),
+        (GRAPHS.replace("[2, 2]", "[2, 3]"), 3, "the grid '[2, 3]' does not have 4 nodes"),
+        (GRAPHS.replace('"grid": [2, 2]', '"grid": [2, 2], "edges": []'), 3, "a grid with edges"),
+        (GRAPHS.replace('"edges": [[1, 0]], "edge_types": [3]', '"grid": [1, 2]'), 2, "give rows of numbers"),
+        (GRAPHS.replace('"grid"', '"grids"'), 3, "'grids' is not known; the names are nodes, edges"),
+        (GRAPHS.replace('"grid"', '"nodes"'), 3, "a name is there twice"),
+        (GRAPHS.replace('"nodes": [[0, 1e300]]', '"nodes": null'), 5, "no nodes; a graph is an object"),
+        (GRAPHS.replace('"nodes": [[0, 1e300]]', '"nodes": []'), 5, "a graph without nodes; delete the line"),
+        (GRAPHS.replace("1e300]]}", "1e300]]"), 5, "not JSON at character"),
+        (GRAPHS + "[1]\n", 6, "'[1]' is no object"),
+        (GRAPHS + "[" * 100_000 + "\n", 6, "too many brackets"),
+        ("\n" + GRAPHS, 1, "blank line"),
+    ],
     "dot-bracket": [
         (">a\nGGCC\n(())\n>b\nGGCC\n(()\n", 6, "3 brackets and dots but 4 bases"),
         (">a\nGGCC\n((.)\n", 3, "'(' at position 1 is never closed"),
@@ -218,6 +280,10 @@ def test_unknown_labels_and_rows_beyond_the_data():
         (formats.write_msf, formats.Alignment(("a b",), ("ACD",))),
         (formats.write_msf, formats.Alignment(("a", "a"), ("ACD", "ACD"))),
         (formats.write_labels_xml, ("a\nb",)),
+        (formats.write_graphs, [formats.LabelledGraph(np.full((1, 1), np.nan), np.zeros((0, 2), dtype=int))]),
+        (formats.write_graphs, [formats.LabelledGraph(csr_array([[np.inf]]), np.zeros((0, 2), dtype=int))]),
+        (formats.write_graphs, [formats.LabelledGraph(np.ones((1, 1)), np.zeros((0, 2), dtype=int), labels=(-1,))]),
+        (formats.write_graphs, [formats.LabelledGraph(np.ones((1, 1)), np.zeros((0, 2), dtype=int), labels=(2.5,))]),
     ],
 )
 def test_what_a_format_cannot_hold_is_not_written(write, record):

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import argparse
 import copy
-from collections import Counter
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from scipy.sparse import csr_array
 
-from maximand.cli.data import Examples, add_data_options, read_examples
-from maximand.cli.estimates import estimates_of, matrix_bytes, peak_bytes
-from maximand.cli.findings import findings_of, leaks
-from maximand.cli.kinds import Kind, Known
-from maximand.cli.label_findings import label_counts
-from maximand.cli.model_options import add_model_options, estimator
+from maximand.cards.card import Card
+from maximand.cards.checkup import matrix_bytes
+from maximand.cards.data import Dataset, Format, Known
+from maximand.cards.options import SCALE
+from maximand.cards.steps import predictor_of
+from maximand.cli.data import add_data_options, card_with, format_of, given, read_dataset
+from maximand.cli.estimates import estimates_of, peak_bytes
+from maximand.cli.findings import leaks, of_columns
+from maximand.cli.model_options import add_model_options, model_of
 from maximand.cli.output import add_common_options, pairs, show
-from maximand.tasks import Ragged
 
 
 def add_to(commands: Any) -> None:
@@ -35,37 +35,32 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print sizes, findings with cures, and what a fit would take; exit 1 when training would fail."""
-    examples = read_examples(options)
-    rows = _rows(options, examples)
-    held = peak_bytes()
-    labels = label_counts(examples)
-    matrix = rows.matrix if isinstance(rows, Ragged) else rows
+    before = peak_bytes()
+    form = format_of(options)
+    card = card_with(form)
+    checkup, data = card.checkup, read_dataset(options, form)
+    model = model_of(options, card, form, data)
+    rows, matrix = checkup.rows(model, data)
+    after = peak_bytes()
+    held = None if before is None or after is None else max(before, after)
+    labels = checkup.counts(data)
     listed = csr_array(matrix)
-    facts: dict[str, Any] = {"examples": len(examples.y)}
-    if examples.kind.tagged:
-        facts["tokens"] = sum(labels.values())
-    facts |= {"features": matrix.shape[1], "stored values": int(listed.nnz), "input bytes": matrix_bytes(matrix)}
-    noun, tallies = examples.kind.noun, {}
-    facts[f"{noun}s"] = len(labels)
-    if examples.kind is Kind.RANKINGS:
-        facts["labels per ranking"] = round(sum(labels.values()) / max(len(examples.y), 1), 4)
-        facts["partial rankings"] = sum(len(ranking) < len(labels) for ranking in examples.y)
-        facts["different rankings"] = len(set(examples.y))
-        firsts = Counter(ranking[0] for ranking in examples.y)
-        tallies["first places"] = dict(firsts.most_common())
-    if examples.kind is Kind.SETS:
-        facts["labels per row"] = round(sum(labels.values()) / max(len(examples.y), 1), 4)
-        facts["rows without labels"] = int((~examples.y.any(axis=1)).sum())
-    findings = list(findings_of(options, examples, listed, labels))
+    facts = {
+        "examples": len(data.y), **checkup.sizes(data, labels), "features": matrix.shape[1],
+        "stored values": int(listed.nnz), "input bytes": matrix_bytes(matrix), f"{card.noun}s": len(labels),
+        **checkup.facts(data, labels),
+    }  # fmt: skip
+    by_size = sorted(labels.items()) if checkup.in_order else labels.most_common()
+    facts[f"{card.noun} counts"] = {str(label): count for label, count in by_size}
+    findings = [*checkup.findings(data, labels, given(options, card))]
+    findings += of_columns(data, listed, *_scaling(options, card))
     if options.test:
-        findings += leaks(_again(options, examples), _test_examples(options, examples, matrix))
+        findings += leaks(checkup, data, _test_data(options, card, form, data, matrix))
     fatal = any(finding.fatal for finding in findings)
-    estimates = {} if fatal else estimates_of(options, rows, examples, held)
-    by_size = sorted(labels.items()) if examples.kind is Kind.LEVELS else labels.most_common()
-    tallies[f"{noun} counts"] = {str(label): count for label, count in by_size}
+    estimates = {} if fatal else estimates_of(checkup, predictor_of(model), rows, matrix, data, held)
 
     def people(console: Console) -> None:
-        console.print(pairs(facts | {name: _shortened(counts) for name, counts in tallies.items()}))
+        console.print(pairs({name: _shortened(v) if isinstance(v, dict) else v for name, v in facts.items()}))
         for finding in findings:
             console.print(
                 f"[bold yellow]![/] {escape(finding.culprit)}\n  [green]→[/] {escape(finding.cure)}", highlight=False
@@ -82,31 +77,27 @@ def run(options: argparse.Namespace) -> int:
             if peak is None:
                 console.print("How much memory it takes is not known: this system does not tell what reading took.")
 
-    values = facts | tallies | {"findings": [vars(finding) for finding in findings], "estimates": estimates}
-    show(options, values, people)
+    show(options, facts | {"findings": [vars(finding) for finding in findings], "estimates": estimates}, people)
     return int(fatal)
 
 
-def _rows(options: argparse.Namespace, examples: Examples) -> Any:
-    """Return the matrix that the estimator would see."""
-    if examples.kind is Kind.TEXT:
-        return estimator(options, examples)[0].fit_transform(examples.X)
-    if examples.kind is Kind.SEQUENCES:
-        return Ragged(csr_array(np.vstack(examples.X)), [len(x) for x in examples.X])
-    return examples.X
+def _scaling(options: argparse.Namespace, card: Card) -> tuple[bool, str]:
+    """Say whether columns are scaled, and how they can be."""
+    if SCALE in card.options:
+        return options.scale, "Scale the columns: fit --scale, or a scaler in a Pipeline."
+    return False, "Scale the columns before you write the file."
 
 
-def _again(options: argparse.Namespace, examples: Examples) -> Examples:
-    """Read text once more, as its sentences are not kept."""
-    return read_examples(options) if examples.kind is Kind.TEXT else examples
-
-
-def _test_examples(options: argparse.Namespace, examples: Examples, matrix: Any) -> Examples:
+def _test_data(options: argparse.Namespace, card: Card, form: Format, data: Dataset, matrix: Any) -> Dataset:
+    """Read the test data, in any format that holds the same."""
     other = copy.copy(options)
     other.data = options.test
-    n_features = None if examples.kind is Kind.TEXT else matrix.shape[1]
-    columns = tuple(column.name for column in examples.columns)
-    return read_examples(other, Known(examples.kind, n_features, columns=columns))
+    known = Known(
+        tuple(theirs for theirs in card.formats if theirs.content == form.content),
+        matrix.shape[1],
+        columns=tuple(column.name for column in data.columns),
+    )
+    return read_dataset(other, format_of(other, known), known)
 
 
 def _shortened(counts: dict[str, int]) -> str:

@@ -1,57 +1,23 @@
-"""What may go wrong with data, and what to do about it."""
+"""What may go wrong with features, and with test data, and what to do about it."""
 
 from __future__ import annotations
 
-import argparse
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from maximand.cli.data import Examples
-from maximand.cli.kinds import Kind
-from maximand.cli.label_findings import (
-    Finding,
-    label_counts,
-    of_budget,
-    of_labels,
-    of_levels,
-    of_rankings,
-    of_schemes,
-    of_sets,
-    some,
-)
-from maximand.cli.model_options import shape_of
+from maximand.cards.checkup import Checkup, Finding
+from maximand.cards.data import Dataset
+from maximand.cards.findings import some
 from maximand.support import Array
-from maximand.tasks import Budget
 
 UNEVEN = 1e3  # how far the sizes of columns may be apart
 
 
-def findings_of(
-    options: argparse.Namespace, examples: Examples, matrix: csr_array, counts: Counter[Any]
-) -> Iterator[Finding]:
-    """Look at labels, then at features."""
-    match examples.kind:
-        case Kind.SETS:
-            yield from of_sets(examples, counts)
-            shape = shape_of(options, examples)
-            yield from of_budget(examples, shape) if isinstance(shape, Budget) else ()
-        case Kind.RANKINGS:
-            yield from of_rankings(examples, counts, options.unlisted)
-        case Kind.LEVELS:
-            yield from of_levels(examples, counts)
-        case _:
-            yield from of_labels(counts)
-    if examples.kind.tagged:
-        yield from of_schemes(examples, counts)
-    yield from _of_columns(examples, matrix, options.scale)
-
-
-def _of_columns(examples: Examples, matrix: csr_array, scaled: bool) -> Iterator[Finding]:
+def of_columns(data: Dataset, matrix: csr_array, scaled: bool, cure: str) -> Iterator[Finding]:
+    """Look at the columns of features; `cure` is what to do where their sizes differ and they are not scaled."""
     if not np.isfinite(matrix.data).all():
         yield Finding(
             "Some feature values are missing, NaN or infinite.",
@@ -62,19 +28,19 @@ def _of_columns(examples: Examples, matrix: csr_array, scaled: bool) -> Iterator
     sizes = np.zeros(matrix.shape[1])
     np.maximum.at(sizes, matrix.indices, np.abs(matrix.data))
     used = sizes[sizes > 0]
-    if used.size < sizes.size and examples.kind is not Kind.TEXT:
+    if used.size < sizes.size:
         yield Finding(
             f"{sizes.size - used.size} columns hold zeros only.", "They are harmless; drop them to save memory."
         )
-    names: Sequence[Any] = [repr(column.name) for column in examples.columns] or range(1, sizes.size + 1)
-    if isinstance(examples.X, np.ndarray) and len(examples.X):
-        yield from _of_equal_columns(examples.X, names)
-    if used.size and used.max() > UNEVEN * used.min() and not (examples.kind.tagged or scaled):
+    names: Sequence[Any] = [repr(column.name) for column in data.columns] or range(1, sizes.size + 1)
+    if isinstance(data.X, np.ndarray) and len(data.X):
+        yield from _of_equal_columns(data.X, names)
+    if used.size and used.max() > UNEVEN * used.min() and not scaled:
         largest, smallest = int(sizes.argmax()), int(np.where(sizes > 0, sizes, np.inf).argmin())
         yield Finding(
             f"Column {names[largest]} has values up to {used.max():g}, column {names[smallest]} only up to "
             f"{used.min():g}.",
-            "Scale the columns: fit --scale, or a scaler in a Pipeline.",
+            cure,
         )
 
 
@@ -99,29 +65,20 @@ def _of_equal_columns(X: Array, names: Sequence[Any]) -> Iterator[Finding]:
         )
 
 
-def leaks(train: Examples, tests: Examples) -> Iterator[Finding]:
+def leaks(checkup: Checkup, train: Dataset, tests: Dataset) -> Iterator[Finding]:
     """Compare the inputs of training and test data, byte by byte, and their labels."""
-    known = set(_digests(train))
-    found = [i for i, digest in enumerate(_digests(tests)) if digest in known]
+    known = set(checkup.digests(train))
+    found = [i for i, digest in enumerate(checkup.digests(tests)) if digest in known]
     if found:
         yield Finding(
             f"{len(found)} of {len(tests.y)} test examples are in the training data as well, first number "
             f"{found[0] + 1}.",
             "Remove them from one side, or the test says nothing about new data.",
         )
-    there, trained = ({str(label) for label, n in label_counts(side).items() if n} for side in (tests, train))
+    there, trained = ({str(label) for label, n in checkup.counts(side).items() if n} for side in (tests, train))
     unseen = there - trained
     if unseen:
         yield Finding(
             f"The test data have labels that training does not know: {some(sorted(unseen))}.",
             "They can never be predicted; check that both files use the same names.",
         )
-
-
-def _digests(examples: Examples) -> Iterator[int]:
-    if examples.kind is Kind.TEXT:
-        return (hash(tuple(map(tuple, tokens))) for tokens in examples.X)
-    if examples.kind is Kind.SEQUENCES:
-        return (hash(x.tobytes()) for x in examples.X)
-    X = csr_array(examples.X)
-    return (hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in pairwise(X.indptr.tolist()))

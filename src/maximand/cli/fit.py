@@ -12,11 +12,11 @@ from rich.console import Console
 from sklearn.exceptions import ConvergenceWarning
 
 from maximand.callbacks import Checkpoint, Progress
-from maximand.cli.data import add_data_options, read_examples
-from maximand.cli.kinds import first_step
-from maximand.cli.model_options import add_model_options, estimator
+from maximand.cards.steps import first_step, predictor_of
+from maximand.cli.data import add_data_options, card_with, format_of, read_dataset
+from maximand.cli.model_options import add_model_options, model_of
 from maximand.cli.output import add_common_options, pairs, show
-from maximand.models import predictor_of, save, summary
+from maximand.models import save, summary
 
 
 def add_to(commands: Any) -> None:
@@ -37,8 +37,11 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, train, save and say how it went."""
-    examples = read_examples(options)
-    model = estimator(options, examples)
+    form = format_of(options)
+    card, data = card_with(form), read_dataset(options, form)
+    if 0 < len(data.labels) < card.min_labels:
+        raise ValueError(f"{options.data}: there is only the {card.noun} {data.labels[0]}; training needs two or more.")
+    model = model_of(options, card, form, data)
     predictor = predictor_of(model)
     callbacks: list[Any] = []
     if sys.stdout.isatty() and not (options.quiet or options.json):
@@ -48,9 +51,9 @@ def run(options: argparse.Namespace) -> int:
     predictor.set_callbacks(*callbacks)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says how the run ended
-        model.fit(examples.X, examples.y)
-    if examples.columns:  # as if they had come in a data frame
-        first_step(model).feature_names_in_ = np.array([column.name for column in examples.columns])
+        model.fit(data.X, data.y)
+    if data.columns:  # as if they had come in a data frame
+        first_step(model).feature_names_in_ = np.array([column.name for column in data.columns])
     save(model, options.output)
     seen = summary(predictor) | {"guarantee": predictor.meaning_}
 
@@ -63,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         console.print(
             pairs(
                 {
-                    "model": options.output, f"{examples.kind.noun}s": seen["n_classes"], "weights": seen["n_weights"],
+                    "model": options.output, f"{card.noun}s": seen["n_classes"], "weights": seen["n_weights"],
                     "objective": f"{seen['objective']:.6g}",
                     "gap": gap + (", certified" if seen["gap_is_certificate"] else ""),
                     "guarantee": seen["guarantee"], "iterations": seen["iterations"],

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from maximand.cli.kinds import first_step
+from maximand.cards import card_of
+from maximand.cards.steps import first_step, predictor_of
 from maximand.cli.output import add_common_options, pairs, show, table
-from maximand.estimators import LabelRanker, OrdinalClassifier
-from maximand.features import ChainFeatures, GraphFeatures
 from maximand.files.container import read, read_header
-from maximand.models import load, predictor_of
+from maximand.models import load
 
 
 def add_to(commands: Any) -> None:
@@ -58,7 +57,8 @@ def largest_weights(model: Any, count: int) -> list[dict[str, Any]]:
     """Return the weights of largest absolute value with the names of their features and labels."""
     predictor = predictor_of(model)
     features, weights = predictor.task_.features, predictor.weights_
-    labels = part_names(predictor)
+    card = card_of(predictor)
+    labels = card.part_names(predictor)
     single = getattr(features, "emission", getattr(features, "node", features))  # the weights of single labels
     names = feature_names(model, single.n_features)
     order = np.argsort(-np.abs(weights), kind="stable")[:count].tolist()
@@ -73,44 +73,11 @@ def largest_weights(model: Any, count: int) -> list[dict[str, Any]]:
             weight, named = names(int(owner[place])), labels[int(label[place])]
         elif place < single.n_weights:
             weight, named = "bias", labels[place - single.n_pairs]
-        elif isinstance(features, ChainFeatures):
-            weight, named = _of_chain(features, labels, place - single.n_weights)
         else:
-            weight, named = _of_tables(features, labels, place - single.n_weights)
+            assert card.tied_name is not None
+            weight, named = card.tied_name(features, labels, place - single.n_weights)
         rows.append({"weight": weight, "label": named, "value": float(weights[place])})
     return rows
-
-
-def part_names(predictor: Any) -> list[str]:
-    """Return what the weights of single parts are for: labels, labels in a position, or thresholds between levels."""
-    labels = [str(label) for label in predictor.classes_.tolist()]
-    match predictor:
-        case LabelRanker(encoding="matrix"):
-            return [f"{label} in place {place}" for label in labels for place in range(1, len(labels) + 1)]
-        case OrdinalClassifier():
-            return [f"above {level}" for level in labels[:-1]]
-    return labels
-
-
-def _of_tables(features: GraphFeatures, labels: list[str], at: int) -> tuple[str, str]:
-    """Name a weight of two labels: of a set that has both, or of the labels at the ends of edges."""
-    table, column = divmod(at, features.n_columns)
-    if features.columns.size:  # label sets: a table for each pair
-        first, second = (int(side[table]) for side in np.triu_indices(len(labels), 1))
-        return "both", f"{labels[first]} & {labels[second]}"
-    ends = [f"{labels[a]} & {labels[b]}" for a, b in np.argwhere(features.pattern == column)]
-    return f"edge {table}", ", ".join(ends[:3]) + (", ..." if len(ends) > 3 else "")
-
-
-def _of_chain(features: ChainFeatures, labels: list[str], at: int) -> tuple[str, str]:
-    """Name a weight of a transition, of the start or of the end."""
-    k = len(labels)
-    n_moves = k * k if features.pairs is None else features.pairs.size
-    if at < n_moves:
-        before, after = divmod(int(at if features.pairs is None else features.pairs[at]), k)
-        return f"{labels[before]} →", labels[after]
-    at -= n_moves
-    return ("start", labels[at]) if features.start and at < k else ("end", labels[at % k])
 
 
 def feature_names(model: Any, n_features: int) -> Any:

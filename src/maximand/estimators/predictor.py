@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +21,7 @@ from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost, Hamming
 from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
+from maximand.estimators.parameters import TrainingParameters
 from maximand.features import Examples
 from maximand.losses import Loss, named
 from maximand.objective import Objective, fingerprint
@@ -61,7 +61,7 @@ def probabilistic(estimator: StructuredPredictor) -> bool:
     return True
 
 
-class StructuredPredictor(CallbackSupport, BaseEstimator):
+class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
     """Learns weights w for scores theta = A_x w of the parts of an output, and predicts the best output.
 
     Callbacks, such as `Progress()` or `Checkpoint(path)`, are set with `set_callbacks`, as in scikit-learn.
@@ -97,7 +97,7 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
     """
 
     _start: Result | None = None  # where training begins, see `regularization_path`
-    _decoder_parameter = "decoder"
+    _loss_parameter, _decoder_parameter = "loss", "decoder"
     _soft_losses = "loss='crf' or 'euclidean'"
 
     def __init__(
@@ -113,15 +113,11 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         max_seconds: float = np.inf,
         n_threads: int | None = None,
     ):
-        self.task = task
-        self.loss = loss
-        self.solver = solver
-        self.regularization = regularization
-        self.decoder = decoder
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.max_seconds = max_seconds
-        self.n_threads = n_threads
+        self.task, self.loss, self.decoder = task, loss, decoder
+        super().__init__(
+            solver=solver, regularization=regularization, tolerance=tolerance, max_iterations=max_iterations,
+            max_seconds=max_seconds, n_threads=n_threads,
+        )  # fmt: skip
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from inputs X and full, partial or ambiguous annotations Y."""
@@ -143,20 +139,7 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         return self.task
 
     def _check_parameters(self) -> None:
-        if not (_number(self.regularization, Real) and 0 < self.regularization < np.inf):
-            raise ValueError(f"regularization is {self.regularization!r}; it must be positive.")
-        if not (isinstance(self.solver, Solver) or (isinstance(self.solver, str) and self.solver == "auto")):
-            raise ValueError(f"solver is {self.solver!r}; give 'auto' or a Solver such as OneSlack().")
-        if self.tolerance is not None and not (_number(self.tolerance, Real) and self.tolerance >= 0):
-            raise ValueError(f"tolerance is {self.tolerance!r}; give a number that is not negative, or None.")
-        if not (_number(self.max_iterations, Integral) and self.max_iterations >= 1):
-            raise ValueError(f"max_iterations is {self.max_iterations!r}; give a whole number, at least 1.")
-        if not (_number(self.max_seconds, Real) and self.max_seconds > 0):
-            raise ValueError(f"max_seconds is {self.max_seconds!r}; give a positive number, numpy.inf for no limit.")
-        if self.n_threads is not None and not (_number(self.n_threads, Integral) and self.n_threads >= 1):
-            raise ValueError(
-                f"n_threads is {self.n_threads!r}; give a whole number, at least 1, or None for one per core."
-            )
+        self._check_training()
         classes = getattr(self, "classes", None)
         if classes is not None and (isinstance(classes, str) or not np.iterable(classes)):
             raise ValueError(f"classes is {classes!r}; list all labels, or give None for those that occur.")
@@ -303,11 +286,6 @@ class StructuredPredictor(CallbackSupport, BaseEstimator):
         """The bound task of an estimator that was fitted."""
         check_is_fitted(self, "weights_")
         return self.task_
-
-
-def _number(value: Any, kind: type) -> bool:
-    """Whether this is a number of a kind; True and False are none."""
-    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def check_target(estimator: Any, Y: Any, name: str) -> None:

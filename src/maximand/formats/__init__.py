@@ -12,6 +12,7 @@
 | CoNLL columns | read_conll* | write_conll | Sentence |
 | CoNLL-U | read_conllu* | write_conllu | Tree |
 | Taskar's letter.data | read_letters* | write_letters | Word |
+| labelled graphs, JSON lines | read_graphs* | write_graphs | LabelledGraph |
 | RNA: dot-bracket, bpseq, ct | read_dot_bracket*, read_bpseq, read_ct* | write_... | RnaStructure |
 | aligned FASTA, MSF | read_aligned_fasta, read_msf | write_aligned_fasta, write_msf | Alignment |
 | aligned pairs, tsv | read_alignment_pairs* | write_alignment_pairs | AlignedPair |
@@ -37,6 +38,7 @@ from maximand.formats.arff import Arff, Attribute, read_arff, write_arff
 from maximand.formats.conll import Sentence, read_conll, write_conll
 from maximand.formats.conllu import Token, Tree, read_conllu, write_conllu
 from maximand.formats.errors import FormatError
+from maximand.formats.graphs import LabelledGraph, read_graphs, write_graphs
 from maximand.formats.letters import Word, read_letters, write_letters
 from maximand.formats.mulan import Mulan, read_labels_xml, read_mulan, write_labels_xml, write_mulan
 from maximand.formats.ordinal import (
@@ -89,15 +91,15 @@ from maximand.formats.tracking import (
 
 __all__ = [
     "MAX_BYTES", "AlignedPair", "Alignment", "Arff", "Attribute", "Detections", "FormatError", "JudgedDocuments",
-    "LabelRankings", "LabelledRows", "Mulan", "MultilabelRows", "OrdinalRows", "Partition", "RnaStructure",
-    "Sentence", "Source", "Target", "Token", "Tracking", "Tracks", "Tree", "Word", "dot_bracket_of_partners",
-    "pairs_of_partners", "partners_of_dot_bracket", "partners_of_pairs", "read_aligned_fasta",
-    "read_alignment_pairs", "read_arff", "read_bpseq", "read_conll", "read_conllu", "read_ct", "read_detections",
-    "read_dot_bracket", "read_labels_xml", "read_letor", "read_letters", "read_msf", "read_mulan",
-    "read_multilabel_svmlight", "read_ordinal", "read_partitions", "read_rankings", "read_svmlight",
+    "LabelRankings", "LabelledGraph", "LabelledRows", "Mulan", "MultilabelRows", "OrdinalRows", "Partition",
+    "RnaStructure", "Sentence", "Source", "Target", "Token", "Tracking", "Tracks", "Tree", "Word",
+    "dot_bracket_of_partners", "pairs_of_partners", "partners_of_dot_bracket", "partners_of_pairs",
+    "read_aligned_fasta", "read_alignment_pairs", "read_arff", "read_bpseq", "read_conll", "read_conllu", "read_ct",
+    "read_detections", "read_dot_bracket", "read_graphs", "read_labels_xml", "read_letor", "read_letters", "read_msf",
+    "read_mulan", "read_multilabel_svmlight", "read_ordinal", "read_partitions", "read_rankings", "read_svmlight",
     "read_tracking", "read_tracks", "stream_letor", "stream_svmlight", "write_aligned_fasta",
     "write_alignment_pairs", "write_arff", "write_bpseq", "write_conll", "write_conllu", "write_ct",
-    "write_detections", "write_dot_bracket", "write_labels_xml", "write_letor", "write_letters", "write_msf",
-    "write_mulan", "write_multilabel_svmlight", "write_ordinal", "write_partitions", "write_rankings",
+    "write_detections", "write_dot_bracket", "write_graphs", "write_labels_xml", "write_letor", "write_letters",
+    "write_msf", "write_mulan", "write_multilabel_svmlight", "write_ordinal", "write_partitions", "write_rankings",
     "write_svmlight", "write_tracking", "write_tracks",
 ]  # fmt: skip

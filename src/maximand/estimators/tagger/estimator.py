@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,6 @@ from maximand.estimators.predictor import StructuredPredictor, class_cost, joine
 from maximand.features import Examples
 from maximand.losses import Loss
 from maximand.oracles import Projection
-from maximand.solvers import Solver
 from maximand.spaces import Chain, Legality
 from maximand.support import Array, Ints
 from maximand.tasks import Ragged, TaggingTask, bio, bioes
@@ -26,6 +25,7 @@ from maximand.tasks.tagging import flat_tags
 SCHEMES: dict[str, Callable[[Any], Legality]] = {"BIO": bio, "BIOES": bioes}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SequenceTagger(StructuredPredictor):
     """Tags every token of a sequence by a linear chain: scores for tokens and for neighbouring tags.
 
@@ -57,42 +57,16 @@ class SequenceTagger(StructuredPredictor):
         Turns feature dicts into rows; None for scikit-learn's DictVectorizer(sort=False).
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str | Loss | Projection = "crf",
-        solver: str | Solver = "auto",
-        regularization: float = 1e-3,
-        fit_intercept: bool = True,
-        boundaries: bool = True,
-        scheme: str | Callable[[Any], Legality] | None = None,
-        pairs: str = "auto",
-        cost: Cost | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        classes: Any = None,
-        vectorizer: Any = None,
-        decoder: Decoder | None = None,
-        tolerance: float | None = None,
-        max_iterations: int = 1000,
-        max_seconds: float = np.inf,
-        n_threads: int | None = None,
-    ):
-        self.loss = loss
-        self.solver = solver
-        self.regularization = regularization
-        self.fit_intercept = fit_intercept
-        self.boundaries = boundaries
-        self.scheme = scheme
-        self.pairs = pairs
-        self.cost = cost
-        self.class_weight = class_weight
-        self.classes = classes
-        self.vectorizer = vectorizer
-        self.decoder = decoder
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.max_seconds = max_seconds
-        self.n_threads = n_threads
+    loss: str | Loss | Projection = "crf"
+    fit_intercept: bool = True
+    boundaries: bool = True
+    scheme: str | Callable[[Any], Legality] | None = None
+    pairs: str = "auto"
+    cost: Cost | None = None
+    class_weight: dict[Any, float] | str | None = None
+    classes: Any = None
+    vectorizer: Any = None
+    decoder: Decoder | None = None
 
     def fit(
         self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, position_weight: Any = None

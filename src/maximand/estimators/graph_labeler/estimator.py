@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,13 +15,13 @@ from maximand.estimators.predictor import StructuredPredictor, class_cost, proba
 from maximand.inference import Inference
 from maximand.losses import Loss
 from maximand.oracles import Projection
-from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks.base import checked_weight
 from maximand.tasks.graph_inputs import flat_labels, listed
 from maximand.tasks.graphs import GraphTask
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GraphLabeler(StructuredPredictor):
     """Labels every node of a graph: scores for nodes by their features, and for the labels at the ends of edges.
 
@@ -56,44 +57,17 @@ class GraphLabeler(StructuredPredictor):
         How to predict; `MaxScore(inference)` takes another inference than training.
     """
 
-    def __init__(
-        self,
-        *,
-        tables: str | Any = "full",
-        associative: bool = False,
-        diagonals: bool = False,
-        directional: bool = True,
-        inference: Inference | None = None,
-        loss: str | Loss | Projection = "hinge",
-        solver: str | Solver = "auto",
-        regularization: float = 1e-3,
-        fit_intercept: bool = True,
-        cost: Cost | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        classes: Any = None,
-        decoder: Decoder | None = None,
-        tolerance: float | None = None,
-        max_iterations: int = 1000,
-        max_seconds: float = np.inf,
-        n_threads: int | None = None,
-    ):
-        self.tables = tables
-        self.associative = associative
-        self.diagonals = diagonals
-        self.directional = directional
-        self.inference = inference
-        self.loss = loss
-        self.solver = solver
-        self.regularization = regularization
-        self.fit_intercept = fit_intercept
-        self.cost = cost
-        self.class_weight = class_weight
-        self.classes = classes
-        self.decoder = decoder
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.max_seconds = max_seconds
-        self.n_threads = n_threads
+    tables: str | Any = "full"
+    associative: bool = False
+    diagonals: bool = False
+    directional: bool = True
+    inference: Inference | None = None
+    loss: str | Loss | Projection = "hinge"
+    fit_intercept: bool = True
+    cost: Cost | None = None
+    class_weight: dict[Any, float] | str | None = None
+    classes: Any = None
+    decoder: Decoder | None = None
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from graphs X and labels Y of their nodes."""

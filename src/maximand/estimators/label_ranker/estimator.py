@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from maximand.costs import Cost
@@ -13,7 +13,6 @@ from maximand.estimators.predictor import joined, layer_of, mean_of_known, proba
 from maximand.estimators.table import TablePredictor
 from maximand.losses import LOSSES, Loss, named
 from maximand.oracles import Projection, Soft
-from maximand.solvers import Solver
 from maximand.support import Array, Ints
 from maximand.tasks import RankingTask
 from maximand.tasks.base import checked_weight
@@ -26,6 +25,7 @@ def _of_positions(ranker: LabelRanker) -> bool:
     return probabilistic(ranker)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelRanker(TablePredictor):
     """Puts all labels in order, by a linear score for each (label, position) or for each label.
 
@@ -58,39 +58,16 @@ class LabelRanker(TablePredictor):
         All labels, where some may be missing from the training data.
     """
 
-    _decoder_parameter = "decoding"
+    _loss_parameter, _decoder_parameter = "projection", "decoding"
     _soft_losses = "projection='euclidean' or 'entropic'"
 
-    def __init__(
-        self,
-        *,
-        projection: str | Projection | Loss = "euclidean",
-        decoding: Decoder | None = None,
-        encoding: str = "matrix",
-        unlisted: str = "anywhere",
-        solver: str | Solver = "auto",
-        regularization: float = 1e-3,
-        fit_intercept: bool = True,
-        cost: Cost | None = None,
-        classes: Any = None,
-        tolerance: float | None = None,
-        max_iterations: int = 1000,
-        max_seconds: float = np.inf,
-        n_threads: int | None = None,
-    ):
-        self.projection = projection
-        self.decoding = decoding
-        self.encoding = encoding
-        self.unlisted = unlisted
-        self.solver = solver
-        self.regularization = regularization
-        self.fit_intercept = fit_intercept
-        self.cost = cost
-        self.classes = classes
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.max_seconds = max_seconds
-        self.n_threads = n_threads
+    projection: str | Projection | Loss = "euclidean"
+    decoding: Decoder | None = None
+    encoding: str = "matrix"
+    unlisted: str = "anywhere"
+    fit_intercept: bool = True
+    cost: Cost | None = None
+    classes: Any = None
 
     @property
     def loss(self) -> str | Loss | Projection:  # type: ignore[override]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,18 +10,18 @@ from sklearn.base import ClassifierMixin
 
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder
-from maximand.estimators.multiclass import class_weighted, labels_of
+from maximand.estimators.multiclass.estimator import class_weighted, labels_of
 from maximand.estimators.predictor import joined, mean_of_known
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
-from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks import OrdinalTask
 from maximand.tasks.base import checked_weight
 from maximand.tasks.label_names import unknown
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OrdinalClassifier(ClassifierMixin, TablePredictor):
     """Chooses one of several ordered levels by a linear score for each threshold between neighbours.
 
@@ -44,34 +45,12 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
         The levels from the lowest to the highest; None for those that occur, sorted.
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str | Loss | Projection = "euclidean",
-        solver: str | Solver = "auto",
-        regularization: float = 1e-3,
-        fit_intercept: bool = True,
-        cost: Cost | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        classes: Any = None,
-        decoder: Decoder | None = None,
-        tolerance: float | None = None,
-        max_iterations: int = 1000,
-        max_seconds: float = np.inf,
-        n_threads: int | None = None,
-    ):
-        self.loss = loss
-        self.solver = solver
-        self.regularization = regularization
-        self.fit_intercept = fit_intercept
-        self.cost = cost
-        self.class_weight = class_weight
-        self.classes = classes
-        self.decoder = decoder
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.max_seconds = max_seconds
-        self.n_threads = n_threads
+    loss: str | Loss | Projection = "euclidean"
+    fit_intercept: bool = True
+    cost: Cost | None = None
+    class_weight: dict[Any, float] | str | None = None
+    classes: Any = None
+    decoder: Decoder | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and levels y."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,6 @@ from maximand.estimators.predictor import class_cost, mean_of_known
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
-from maximand.solvers import Solver
 from maximand.support import Array
 from maximand.tasks import Budget, Independent, MultilabelTask, Pairwise
 from maximand.tasks.base import checked_weight
@@ -21,6 +21,7 @@ from maximand.tasks.base import checked_weight
 SHAPES = {"independent": Independent, "budget": Budget, "pairwise": Pairwise}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MultilabelClassifier(ClassifierMixin, TablePredictor):
     """Chooses a set of labels by a linear score for each label and, where asked for, a weight for each pair.
 
@@ -49,38 +50,14 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
         How to predict; `MaxScore(inference)` takes another inference than training.
     """
 
-    def __init__(
-        self,
-        *,
-        structure: str | Independent | Budget | Pairwise = "independent",
-        loss: str | Loss | Projection = "hinge",
-        solver: str | Solver = "auto",
-        regularization: float = 1e-3,
-        fit_intercept: bool = True,
-        cost: Cost | None = None,
-        class_weight: dict[int, float] | str | None = None,
-        classes: Any = None,
-        pairs: str = "all",
-        decoder: Decoder | None = None,
-        tolerance: float | None = None,
-        max_iterations: int = 1000,
-        max_seconds: float = np.inf,
-        n_threads: int | None = None,
-    ):
-        self.structure = structure
-        self.loss = loss
-        self.solver = solver
-        self.regularization = regularization
-        self.fit_intercept = fit_intercept
-        self.cost = cost
-        self.class_weight = class_weight
-        self.classes = classes
-        self.pairs = pairs
-        self.decoder = decoder
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.max_seconds = max_seconds
-        self.n_threads = n_threads
+    structure: str | Independent | Budget | Pairwise = "independent"
+    loss: str | Loss | Projection = "hinge"
+    fit_intercept: bool = True
+    cost: Cost | None = None
+    class_weight: dict[int, float] | str | None = None
+    classes: Any = None
+    pairs: str = "all"
+    decoder: Decoder | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,13 +17,13 @@ from maximand.estimators.predictor import class_factors, share_right
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
-from maximand.solvers import Solver
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
 from maximand.tasks.base import checked_weight
 from maximand.tasks.label_names import Candidates, unknown
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MulticlassClassifier(ClassifierMixin, TablePredictor):
     """Chooses one of several labels by a linear score for each.
 
@@ -46,36 +47,13 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         Weights for every (feature, label) pair, or for pairs that occur together in (sparse) training data.
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str | Loss | Projection = "hinge",
-        solver: str | Solver = "auto",
-        regularization: float = 1e-3,
-        fit_intercept: bool = True,
-        cost: Cost | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        classes: Any = None,
-        pairs: str = "all",
-        decoder: Decoder | None = None,
-        tolerance: float | None = None,
-        max_iterations: int = 1000,
-        max_seconds: float = np.inf,
-        n_threads: int | None = None,
-    ):
-        self.loss = loss
-        self.solver = solver
-        self.regularization = regularization
-        self.fit_intercept = fit_intercept
-        self.cost = cost
-        self.class_weight = class_weight
-        self.classes = classes
-        self.pairs = pairs
-        self.decoder = decoder
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.max_seconds = max_seconds
-        self.n_threads = n_threads
+    loss: str | Loss | Projection = "hinge"
+    fit_intercept: bool = True
+    cost: Cost | None = None
+    class_weight: dict[Any, float] | str | None = None
+    classes: Any = None
+    pairs: str = "all"
+    decoder: Decoder | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and labels y."""

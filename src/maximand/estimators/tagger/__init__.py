@@ -1,0 +1,5 @@
+"""Tagging sequences."""
+
+from maximand.estimators.tagger.estimator import SequenceTagger
+
+__all__ = ["SequenceTagger"]
