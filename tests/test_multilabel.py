@@ -571,7 +571,7 @@ def test_an_upper_bound_cannot_be_combined(one_of_many):
 
 def test_probabilities_need_marginals(table):
     X, Y, *_ = table
-    with pytest.raises(NotImplementedError, match=r"Greedy has no marginals; use Tree\(\), Exhaustive\(\)"):
+    with pytest.raises(ValueError, match=r"Greedy has no marginals; use Tree\(\), Exhaustive\(\)"):
         MultilabelClassifier(structure=Pairwise(Greedy()), loss="crf").fit(X, Y)
 
 

@@ -65,7 +65,7 @@ def test_outputs_of_any_type():
 
 def test_losses_that_need_marginals_say_so():
     X, Y = problem(5)
-    with pytest.raises(NotImplementedError, match="has no marginals; use a loss made of maxima"):
+    with pytest.raises(ValueError, match="has no marginals; use a loss made of maxima"):
         StructuredPredictor(OracleTask(best_pair), loss="crf").fit(X, Y)
 
 

@@ -62,11 +62,13 @@ class Calibrated:
         return -self.cost.linear(space, self._mean(space, theta))[0]
 
     def _mean(self, space: OutputSpace, theta: Array) -> Array:
-        try:
-            return self.layer(space, theta).mean
-        except NotImplementedError as error:
-            name = f"Soft(temperature={self.layer.temperature:g})" if isinstance(self.layer, Soft) else repr(self.layer)
+        missing = self.layer.needs & ~space.can
+        if missing:
+            layer = self.layer
+            heat = layer.temperature if isinstance(layer, Soft) else None
+            name = f"Soft(temperature={heat:g})" if isinstance(heat, (int, float)) else repr(layer)
             raise ValueError(
-                f"The layer {name} of Calibrated needs marginals, and there are none of this {type(space).__name__}; "
-                "give layer=Euclidean()."
-            ) from error
+                f"The layer {name} of Calibrated needs {missing.words}, and there are none of this "
+                f"{type(space).__name__}; give layer=Euclidean()."
+            )
+        return self.layer(space, theta).mean

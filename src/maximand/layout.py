@@ -175,3 +175,14 @@ class Layout:
     def put(self, vector: Array, examples: Ints, values: Array, taken: Layout) -> None:
         """Write the parts of some examples, laid out as `taken`, their own layout, into a vector of means."""
         kernels.copy(values, np.arange(examples.size), taken.begins, taken.sizes, vector, examples, self.begins)
+
+
+def take_runs(offsets: Ints, examples: Ints | slice) -> tuple[Ints | slice, Ints]:
+    """Return what some examples own (a slice when the examples are one) and their new offsets."""
+    if isinstance(examples, slice):
+        part = offsets[examples.start : examples.stop + 1]
+        return slice(int(part[0]), int(part[-1])), part - part[0]
+    lengths = offsets[examples + 1] - offsets[examples]
+    new = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.arange(new[-1]) + np.repeat(offsets[examples] - new[:-1], lengths)
+    return places, new

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from maximand.oracles import Entropic, Euclidean, Larger, Oracle, Over, Projection, Rescaled, Soft
+from maximand.capabilities import Can
+from maximand.oracles import Entropic, Euclidean, Larger, Oracle, Over, Projection, Rescaled, Soft, Target
 from maximand.sets import Everything
+from maximand.spaces import OutputSpace
+from maximand.support import Array, Support
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,28 @@ class Loss:
     penalty: Oracle
     reward: Oracle | None
 
+    @property
+    def needs(self) -> Can:
+        """What both sides ask of a space beyond what every space can."""
+        return self.penalty.needs if self.reward is None else self.penalty.needs | self.reward.needs
+
+    def check(self, space: OutputSpace) -> None:
+        """Refuse a space that cannot answer."""
+        space.require(self.needs)
+
+    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+        """Return the loss of every example and its gradient in theta, whatever theta was made by: the door for others.
+
+        theta may come from a neural network: multiply its Jacobian with the `mean` of the answer, the gradient. The
+        scores of shared kinds have to be given for every example (`layout.expand`), as the gradient is.
+        """
+        self.check(space)
+        penalty = self.penalty(space, theta, target)
+        if self.reward is None:
+            return penalty
+        reward = self.reward(space, theta, target)
+        return Support(penalty.value - reward.value, penalty.mean - reward.mean, penalty.guarantee & -reward.guarantee)
+
     def convex(self, full: bool) -> bool:
         """Whether the loss is convex on data whose annotation is full or not: the reward must be linear."""
         return self.reward is None or self.reward.linear(full)
@@ -24,7 +49,7 @@ class Loss:
     def homogeneous(self) -> bool:
         """Whether scaling theta scales the loss, so that it is least at zero weights: no cost and no temperature."""
         sides = (self.penalty,) if self.reward is None else (self.penalty, self.reward)
-        return all(isinstance(side, Soft) and not side.cost and not side.temperature for side in sides)
+        return all(isinstance(side, Soft) and not side.cost and side.polyhedral for side in sides)
 
     def smooth(self, full: bool) -> bool:
         """Whether the loss is differentiable."""

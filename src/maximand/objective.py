@@ -2,90 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from enum import Enum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from hashlib import blake2b
 from operator import and_
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import daxpy
-from scipy.sparse import issparse
 
-from maximand.batch import Batch, Lanes
-from maximand.engine import Threads
+from maximand.batch import Batch
+from maximand.capabilities import Can
+from maximand.engine import Engine, Threads
 from maximand.features import FeatureMap
 from maximand.losses import ANNOTATED, Loss
-from maximand.oracles import Oracle, Projection, Rescaled, Soft, Target
-from maximand.support import EPSILON, Array, Guarantee, Ints, Plane, Support
+from maximand.oracles import Oracle, Projection, Rescaled, Soft
+from maximand.shards import Answered, Shard, Sums
+from maximand.support import Array, Guarantee, Ints, Plane
+
+PENALTY, REWARD = "penalty", "reward"
 
 
-@dataclass(frozen=True)
-class ExamplePlanes:
-    """Planes of the penalties of single examples, less the score of their annotated parts.
+@dataclass
+class Tally:
+    """Oracle calls so far, what holds for the values of the loss that came of them, and how the last pass ended.
 
-    The difference has few nonzeros where an output differs little from the annotation. `values` holds it for every
-    example asked; `rows` says which of these got a plane. Plane j has `coefficients` on `parts` of its example, from
-    pointers[j] to pointers[j+1]; their score plus offsets[j] is at most the value, and equal at the weights asked.
-    `rounding` is how much too large an offset may be for the arithmetic.
+    It counts from outside; no oracle knows of it.
     """
 
-    rows: Ints
-    pointers: Ints
-    parts: Ints
-    coefficients: Array
-    offsets: Array
-    values: Array
-    guarantee: Guarantee
-    rounding: float
+    calls: int = 0
+    guarantee: Guarantee = Guarantee.EXACT
+    n_unconverged: int = 0
 
-
-Piece = tuple[Batch, Target | None]
+    def note(self, answered: Answered, negative: bool = False) -> None:
+        """Take note of answers; `negative`: their values are subtracted."""
+        self.calls += answered.n_examples
+        self.guarantee = self.guarantee & (-answered.guarantee if negative else answered.guarantee)
+        self.n_unconverged = answered.n_unconverged
 
 
 @dataclass(frozen=True)
 class Objective:
     """regularization / 2 |w|^2 + sum_i weight_i (penalty_i(A_i w) - reward_i(A_i w)), with weights that sum to one.
 
-    `frozen` holds the reward once it is linear: for CCCP, or because the annotation is full.
+    The examples are in shards, which `engine` has brought to where they live. `frozen` holds the reward once it is
+    linear: for CCCP, or because the annotation is full. `token` names the data: planes of one objective hold for all
+    with the same data and penalty.
     """
 
-    batch: Batch
+    batches: tuple[Batch, ...]
     features: FeatureMap
     loss: Loss
     regularization: float
-    engine: Threads
-    lanes: Lanes
+    engine: Engine
+    placed: list[Any] = field(repr=False)
     frozen: Plane | None = None
+    tally: Tally = field(default_factory=Tally, repr=False)
+    token: str = field(default_factory=lambda: token_hex(8), repr=False)
 
     @classmethod
     def of(
         cls,
-        batch: Batch,
+        data: Batch | Sequence[Batch],
         features: FeatureMap,
         loss: Loss,
         regularization: float,
-        engine: Threads | None = None,
+        engine: Engine | None = None,
         sample_weight: Array | None = None,
     ) -> Objective:
-        """Return the objective of a batch; sample_weight, where given, replaces equal weights."""
-        weight = np.ones(batch.space.n_examples) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        batch = replace(batch, weight=weight / weight.sum())
-        partial = np.flatnonzero(~batch.annotation.full)
+        """Return the objective of a batch, or of several, each of which is a shard of its own.
+
+        sample_weight, where given, replaces equal weights.
+        """
+        given = (data,) if isinstance(data, Batch) else tuple(data)
+        sizes = [batch.n_examples for batch in given]
+        weight = np.ones(sum(sizes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        shares = np.split(weight / weight.sum(), np.cumsum(sizes)[:-1])
+        batches = tuple(replace(batch, weight=share) for batch, share in zip(given, shares, strict=True))
+        for batch in batches:
+            loss.check(batch.space)
+        engine = engine or Threads()
+        placed = engine.place([Shard(batch, features) for batch in batches])
+        objective = cls(batches, features, loss, regularization, engine, placed)
+        partial = np.flatnonzero(~objective.full_examples)
         if isinstance(loss.penalty, Rescaled) and partial.size:
             raise ValueError(f"{loss.name} needs full annotations and example {partial[0]} is partial; use hinge.")
-        lanes = Lanes(batch, features.n_weights)
-        objective = cls(batch, features, loss, regularization, engine or Threads(), lanes)
         if loss.reward is not None and loss.convex(objective.full):
             return objective.linearized(np.zeros(features.n_weights))
         return objective
 
     @cached_property
+    def share(self) -> Array:
+        """The weights of the examples, which sum to one."""
+        return np.concatenate([batch.weight for batch in self.batches])
+
+    @property
+    def can(self) -> Can:
+        """What the spaces of all shards can."""
+        return reduce(and_, (batch.space.can for batch in self.batches))
+
+    @cached_property
+    def full_examples(self) -> Any:
+        """Per example: whether the annotation is full."""
+        return np.concatenate([batch.annotation.full for batch in self.batches])
+
+    @cached_property
     def full(self) -> bool:
         """Whether every example is fully annotated."""
-        return bool(self.batch.annotation.full.all())
+        return bool(self.full_examples.all())
 
     @property
     def convex(self) -> bool:
@@ -100,12 +125,12 @@ class Objective:
     @property
     def bounded(self) -> bool:
         """Whether the gradients of the loss are bounded, whatever the weights."""
-        return bool(getattr(self.loss.penalty, "bounded", True))
+        return self.loss.penalty.bounded
 
     @property
     def polyhedral(self) -> bool:
         """Whether the objective is, but for its regulariser, convex and made of finitely many planes."""
-        return self.convex and not self.loss.penalty.smooth
+        return self.convex and self.loss.penalty.polyhedral
 
     @property
     def n_weights(self) -> int:
@@ -118,7 +143,7 @@ class Objective:
         some = self.features.nonnegative
         return some.stop > some.start
 
-    def lift(self, weights: Array) -> Array:
+    def clip(self, weights: Array) -> Array:
         """Raise weights that may not be negative to zero, in place."""
         some = self.features.nonnegative
         np.maximum(weights[some], 0.0, out=weights[some])
@@ -127,64 +152,68 @@ class Objective:
     @property
     def n_examples(self) -> int:
         """The number of examples."""
-        return self.batch.space.n_examples
+        return self.share.size
 
-    def _each(
-        self, oracle: Oracle, expanded: Array, lane: list[Piece]
-    ) -> Iterator[tuple[Batch, Target, Array, Support]]:
-        """Ask the oracle at expanded weights, chunk by chunk; yield chunk, target, theta and answer."""
-        for chunk, kept in lane:
-            target = kept or chunk.target
-            theta = self.features.scores(chunk.examples, expanded)
-            yield chunk, target, theta, oracle(chunk.space, theta, target)
+    @cached_property
+    def edges(self) -> Ints:
+        """Shard s has the examples edges[s]:edges[s+1]."""
+        return np.cumsum([0] + [batch.n_examples for batch in self.batches])
 
-    def _plane(self, oracle: Oracle, weights: Array, batch: Batch | None = None) -> Plane:
-        """Return the weighted sum of the planes of all examples, or of those of another batch."""
-        expanded = self.features.expand(weights)
-        weight = (batch or self.batch).weight
-        even = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """Yield the answers of all shards, in order."""
+        return self.engine.map(function, self.placed, *arguments)
 
-        def lane_sums(lane: list[Piece]) -> tuple[Array, float, Guarantee]:
-            slope, value, guarantee = np.zeros(self.features.n_expanded), 0.0, Guarantee.EXACT
-            for chunk, _, _, support in self._each(oracle, expanded, lane):
-                mean = support.mean if even else chunk.space.layout.scale(support.mean, chunk.weight)
-                self.features.add_sums(chunk.examples, mean, slope)
-                value += float(chunk.weight @ support.value)
-                guarantee = guarantee & support.guarantee
-            return slope, value, guarantee
+    def of_shards(self, examples: Ints) -> Iterator[tuple[int, Any, Ints]]:
+        """Yield each shard that owns some of the examples: its number, the shard, and the examples by its own count."""
+        for s, placed in enumerate(self.placed):
+            own = examples[(examples >= self.edges[s]) & (examples < self.edges[s + 1])] - self.edges[s]
+            if own.size:
+                yield s, placed, own
 
-        lanes: list[list[Piece]] = self.lanes.lanes if batch is None else [[(batch, None)]]
+    def state_key(self, oracle: Oracle, role: str) -> str:
+        """Name the state of an oracle in its role."""
+        return f"{role} {oracle!r}"
+
+    def _plane(self, oracle: Oracle, role: str, weights: Array) -> Plane:
+        """Return the weighted sum of the planes of all examples."""
+        return self._sum(self.ask(Shard.sums, oracle, self.state_key(oracle, role), weights), role, weights)
+
+    def _sum(self, sums: Iterator[Sums], role: str, weights: Array) -> Plane:
         with self.engine.session():
-            sums = self.engine.map(lane_sums, lanes)
-            total, value, guarantee = next(sums)
-            for slope, lane_value, lane_guarantee in sums:
-                total += slope
-                value += lane_value
-                guarantee = guarantee & lane_guarantee
-            self.lanes.note((batch or self.batch).n_examples, -guarantee if oracle is self.loss.reward else guarantee)
-            if even:
-                total *= weight[0]
-            total = self.features.reduce(total)
-            return Plane(total, value - float(total @ weights), guarantee)
+            slope, value, answered = next(sums)
+            for more_slope, more_value, more_answered in sums:
+                slope = slope + more_slope
+                value += more_value
+                answered = answered & more_answered
+            self.tally.note(answered, negative=role == REWARD)
+            return Plane(slope, value - float(slope @ weights), answered.guarantee, answered.excess)
+
+    def _sampled_plane(self, oracle: Oracle, role: str, weights: Array, examples: Ints) -> Plane:
+        """Return the mean of the planes of some examples."""
+        key, n = self.state_key(oracle, role), examples.size
+
+        def sums() -> Iterator[Sums]:
+            for _, shard, own in self.of_shards(examples):
+                found = next(self.engine.map(Shard.sums, [shard], oracle, key, weights, own, True))
+                factor = own.size / n
+                yield found if factor == 1.0 else Sums(found.slope * factor, found.value * factor, found.answered)
+
+        return self._sum(sums(), role, weights)
 
     @property
-    def starts(self) -> list[Array]:
-        """What iterative oracles of the penalty would begin from next, chunk by chunk; empty where there is nothing."""
-        targets = [target for lane in self.lanes.lanes for _, target in lane if target is not None]
-        return [target.starts.get(self.loss.penalty, np.empty(0)) for target in targets]
+    def states(self) -> list[Any]:
+        """What the oracle of the penalty would begin from next, shard by shard."""
+        return list(self.ask(Shard.state, self.state_key(self.loss.penalty, PENALTY)))
 
-    def begin_from(self, starts: list[Array]) -> None:
-        """Let iterative oracles begin from such starts; without any, from scratch."""
-        targets = [target for lane in self.lanes.lanes for _, target in lane if target is not None]
-        for target in targets:
-            target.starts.clear()
-        for target, start in zip(targets, starts, strict=False):
-            if start.size:
-                target.starts[self.loss.penalty] = start
+    def begin_from(self, states: Sequence[Any]) -> None:
+        """Let the oracle of the penalty begin from such states; without any, from scratch."""
+        key = self.state_key(self.loss.penalty, PENALTY)
+        for shard, state in zip(self.placed, states or [None] * len(self.placed), strict=True):
+            list(self.engine.map(Shard.begin_from, [shard], key, state))
 
     def penalty(self, weights: Array) -> Plane:
         """Return the plane that touches the penalty at the weights."""
-        return self._plane(self.loss.penalty, weights)
+        return self._plane(self.loss.penalty, PENALTY, weights)
 
     def reward(self, weights: Array) -> Plane:
         """Return the plane that touches the reward at the weights."""
@@ -192,7 +221,7 @@ class Objective:
             return self.frozen
         if self.loss.reward is None:
             return Plane(np.zeros(self.n_weights), 0.0)
-        return self._plane(self.loss.reward, weights)
+        return self._plane(self.loss.reward, REWARD, weights)
 
     def value_of(self, weights: Array, penalty: Plane, reward: Plane) -> float:
         """Return the objective at the weights, given the planes that touch there."""
@@ -212,88 +241,32 @@ class Objective:
 
     def sampled_gradient(self, weights: Array, examples: Ints) -> tuple[float, Array]:
         """Return value and (sub)gradient of the objective of some examples alone, each as likely as its weight."""
-        part = self.batch.take(examples)
-        part = replace(part, weight=np.full(len(examples), 1.0 / len(examples)))
-        penalty = self._plane(self.loss.penalty, weights, part)
+        penalty = self._sampled_plane(self.loss.penalty, PENALTY, weights, examples)
         if self.loss.reward is None or (self.frozen is not None and not self.loss.reward.linear(self.full)):
             reward = self.reward(weights)  # none at all, or frozen by CCCP as a sum over all examples
         else:
-            reward = self._plane(self.loss.reward, weights, part)
+            reward = self._sampled_plane(self.loss.reward, REWARD, weights, examples)
         gradient = self.regularization * weights + penalty.slope - reward.slope
         return self.value_of(weights, penalty, reward), gradient
 
-    def planes(self, weights: Array, examples: Ints | None = None, above: Array | None = None) -> ExamplePlanes:
-        """Return planes, one for each of the given examples (default: of all).
-
-        With `above`, only for examples whose value exceeds it: what is there already need not be built again.
-        """
-        batch = self.batch if examples is None else self.batch.take(examples)
-        lanes: list[list[Piece]] = self.lanes.lanes if examples is None else [[(batch, None)]]
-        threshold = np.full(batch.n_examples, -np.inf) if above is None else above
-        expanded = self.features.expand(weights)
-        starts = iter(np.cumsum([0] + [sum(chunk.n_examples for chunk, _ in lane) for lane in lanes]))
-
-        def lane_planes(work: tuple[list[Piece], int]) -> list[ExamplePlanes]:
-            lane, start = work
-            found = []
-            for chunk, target, theta, support in self._each(self.loss.penalty, expanded, lane):
-                values = support.value - chunk.space.layout.dot(theta, target.psi)
-                wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
-                scores = chunk.space.layout.dot(theta, support.mean)[wanted]
-                offsets = support.value[wanted] - scores
-                rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
-                difference = chunk.space.layout.nonzeros(support.mean - target.psi, wanted)
-                found.append(ExamplePlanes(start + wanted, *difference, offsets, values, support.guarantee, rounding))
-                start += chunk.n_examples
-            return found
-
-        found = [
-            planes for lane in self.engine.map(lane_planes, list(zip(lanes, starts, strict=False))) for planes in lane
-        ]
-        guarantee = reduce(and_, (planes.guarantee for planes in found))
-        self.lanes.note(batch.n_examples, guarantee)
-        return ExamplePlanes(
-            np.concatenate([planes.rows for planes in found]),
-            np.concatenate([[0], np.cumsum(np.concatenate([np.diff(planes.pointers) for planes in found]))]),
-            np.concatenate([planes.parts for planes in found]),
-            np.concatenate([planes.coefficients for planes in found]),
-            np.concatenate([planes.offsets for planes in found]),
-            np.concatenate([planes.values for planes in found]),
-            guarantee,
-            max(planes.rounding for planes in found),
-        )
-
     def slacks(self, weights: Array) -> tuple[Array, Array]:
         """Return for each example the penalty less the score of its annotated parts, and that score."""
-        expanded = self.features.expand(weights)
-
-        def lane_slacks(lane: list[Piece]) -> tuple[Array, Array]:
-            scores = [
-                (support.value, chunk.space.layout.dot(theta, target.psi))
-                for chunk, target, theta, support in self._each(self.loss.penalty, expanded, lane)
-            ]
-            return np.concatenate([value for value, _ in scores]), np.concatenate([score for _, score in scores])
-
-        self.lanes.note(self.n_examples, Guarantee.EXACT)
-        found = list(self.engine.map(lane_slacks, self.lanes.lanes))
-        penalties, annotated = (np.concatenate(part) for part in zip(*found, strict=True))
-        return penalties - annotated, annotated
+        penalty = self.loss.penalty
+        values, annotated, answered = zip(
+            *self.ask(Shard.slacks, penalty, self.state_key(penalty, PENALTY), weights), strict=True
+        )
+        self.tally.note(reduce(and_, answered)._replace(guarantee=Guarantee.EXACT))
+        scores = np.concatenate(annotated)
+        return np.concatenate(values) - scores, scores
 
     def annotated_score(self) -> Plane:
-        """Return the weighted mean score of the annotated parts: what `planes` leaves out.
+        """Return the weighted mean score of the annotated parts: what planes of single examples leave out.
 
         A linear reward is that very score, less a constant.
         """
         if self.frozen is not None and self.loss.reward is not None and self.loss.reward.linear(self.full):
             return replace(self.frozen, offset=0.0)
-        if self.lanes.annotated_score is None:
-            slope = np.zeros(self.features.n_expanded)
-            for lane in self.lanes.lanes:
-                for chunk, target in lane:
-                    psi = (target or chunk.target).psi
-                    self.features.add_sums(chunk.examples, chunk.space.layout.scale(psi, chunk.weight), slope)
-            self.lanes.annotated_score = Plane(self.features.reduce(slope), 0.0)
-        return self.lanes.annotated_score
+        return Plane(reduce(np.add, self.ask(Shard.annotated_score)), 0.0)
 
     def linearized(self, weights: Array) -> Objective:
         """Return the convex objective whose reward is replaced by the plane that touches it at the weights."""
@@ -302,7 +275,7 @@ class Objective:
     def rewarding_annotation(self) -> Objective:
         """Return the objective whose reward is the same (soft, regularised) maximum over Y* as the penalty's over Y."""
         penalty = self.loss.penalty
-        reward: Oracle = Soft(ANNOTATED, temperature=1.0 if penalty.smooth else 0.0)
+        reward: Oracle = Soft(ANNOTATED, temperature=0.0 if penalty.polyhedral else 1.0)
         if isinstance(penalty, Projection):
             reward = replace(penalty, over=ANNOTATED)
         return replace(self, loss=replace(self.loss, reward=reward), frozen=None)
@@ -316,39 +289,6 @@ class Objective:
         start = np.zeros(self.n_weights)
         if isinstance(self.loss.penalty, Projection):
             return self.rewarding_annotation().linearized(start)
-        try:
-            plane = self._plane(Soft(ANNOTATED, temperature=1.0), start)
-        except NotImplementedError:
-            plane = self._plane(Soft(ANNOTATED), start)
+        heat = 1.0 if Can.MARGINALS in self.can else 0.0
+        plane = self._plane(Soft(ANNOTATED, temperature=heat), REWARD, start)
         return replace(self, frozen=Plane(plane.slope, 0.0))
-
-
-def fingerprint(objective: Objective, *more: Any) -> str:
-    """Return a hash of the data, the space, the features, the loss, the regularisation, and what else is given."""
-    digest = blake2b(digest_size=16)
-    for value in (objective.batch, objective.features, objective.loss, objective.regularization, *more):
-        _feed(digest, value)
-    return digest.hexdigest()
-
-
-def _feed(digest: Any, value: Any) -> None:
-    """Add a value to a hash: arrays by their bytes, objects by their class and what they hold."""
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        digest.update(f"{value.dtype.str}{value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).view(np.uint8).data if value.size else b"")
-    elif issparse(value):
-        for part in (value.indptr, value.indices, value.data):
-            _feed(digest, part)
-    elif isinstance(value, (list, tuple, np.ndarray)):
-        for item in value:
-            _feed(digest, item)
-    elif callable(value) and hasattr(value, "__qualname__"):
-        digest.update(f"{value.__module__}.{value.__qualname__}".encode())
-    elif type(value).__module__.startswith("maximand") and hasattr(value, "__dict__") and not isinstance(value, Enum):
-        digest.update(type(value).__name__.encode())
-        for name, item in sorted(vars(value).items()):
-            if not isinstance(getattr(type(value), name, None), cached_property):  # it follows from the rest
-                digest.update(name.encode())
-                _feed(digest, item)
-    else:
-        digest.update(repr(value).encode())

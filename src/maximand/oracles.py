@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from maximand.capabilities import NOTHING, Can
 from maximand.costs import Cost
 from maximand.sets import ConvexSet, Hull, check_set
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Geometry, Guarantee, Support
+from maximand.states import Several, members
+from maximand.support import Array, Geometry, Guarantee, Support, Temperature
 
 
 class Over(Enum):
@@ -25,15 +27,11 @@ class Over(Enum):
 
 @dataclass(frozen=True)
 class Target:
-    """What training knows of the outputs of a batch: the annotation, and what each part would cost.
-
-    `starts` is where iterative oracles leave what they may begin from at the next weights.
-    """
+    """What training knows of the outputs of a batch: the annotation, and what each part would cost."""
 
     space: OutputSpace
     annotation: Any
     cost: Cost
-    starts: dict[Oracle, Array] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def full(self) -> bool:
@@ -62,15 +60,31 @@ class Oracle(Protocol):
     def smooth(self) -> bool:
         """Whether the function is differentiable."""
 
-    def linear(self, full: bool) -> bool:
-        """Whether the function is linear in theta, given whether the annotation is full."""
+    @property
+    def polyhedral(self) -> bool:
+        """Whether it is the largest of finitely many planes."""
 
-    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
-        """Return value and gradient."""
+    @property
+    def bounded(self) -> bool:
+        """Whether its gradients are, whatever theta."""
+
+    @property
+    def needs(self) -> Can:
+        """What it asks of a space beyond what every space can."""
+
+    def linear(self, full: bool) -> bool:
+        """Whether the function is linear on examples whose annotation is full, or on any."""
+
+    def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
+        """Return value and gradient, from the state of an earlier answer where there is one."""
 
 
 class Layer(Protocol):
     """Makes a mean of the parts of the scores, knowing nothing of the outputs."""
+
+    @property
+    def needs(self) -> Can:
+        """What it asks of a space beyond what every space can."""
 
     def __call__(self, space: OutputSpace, theta: Array) -> Support:
         """Return the mean, and the value whose gradient it is."""
@@ -78,48 +92,76 @@ class Layer(Protocol):
 
 @dataclass(frozen=True)
 class Soft:
-    """The soft maximum at a temperature (0: the maximum) of score + cost * Delta over a set of outputs."""
+    """The soft maximum at a temperature (0: the maximum) of score + cost * Delta over a set of outputs.
+
+    A pair of temperatures (outputs, hidden) is a soft maximum over outputs of one over hidden slots.
+    """
 
     over: Over = Over.ALL
     cost: float = 0.0
-    temperature: float = 0.0
+    temperature: Temperature = 0.0
+
+    @property
+    def _temperatures(self) -> tuple[float, ...]:
+        return self.temperature if isinstance(self.temperature, tuple) else (self.temperature,)
+
+    @property
+    def _heat(self) -> Temperature:
+        """The temperature, a number where two are equal."""
+        return self.temperature if len(set(self._temperatures)) > 1 else self._temperatures[0]
 
     @property
     def smooth(self) -> bool:
-        """Whether the function is differentiable."""
-        return self.temperature > 0
+        """Whether no temperature is 0."""
+        return min(self._temperatures) > 0
+
+    @property
+    def polyhedral(self) -> bool:
+        """Whether all temperatures are 0."""
+        return max(self._temperatures) == 0
+
+    @property
+    def bounded(self) -> bool:
+        """Outputs are finitely many."""
+        return True
+
+    @property
+    def needs(self) -> Can:
+        """Marginals where a temperature is above 0."""
+        soft = NOTHING if self.polyhedral else Can.MIXED if isinstance(self._heat, tuple) else Can.MARGINALS
+        return soft | (Can.OTHER if self.over is Over.OTHER else NOTHING)
 
     def linear(self, full: bool) -> bool:
         """A maximum over a single output is linear."""
         return self.over is Over.ANNOTATED and full
 
-    def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None) -> Support:
+    def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None, state: Any = None) -> Support:
         """Return value and gradient; without a target, over all outputs and without costs."""
         if target is None:
-            return space.marginals(theta, self.temperature) if self.temperature else space.argmax(theta)
+            return space.argmax(theta, state) if self.polyhedral else space.marginals(theta, self._heat)
         constant: Array | float = 0.0
         if self.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
-        support = self._maximum(space, theta, target)
+        support = self._maximum(space, theta, target, state)
         if support.guarantee is Guarantee.UNDER and self.over is Over.ALL:
             support = _at_least_annotated(space, theta, target, support)
-        return Support(support.value + constant, support.mean, support.guarantee)
+        return support.plus(constant)
 
-    def _maximum(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+    def _maximum(self, space: OutputSpace, theta: Array, target: Target, state: Any) -> Support:
         if self.over is Over.ANNOTATED and target.full:
             return Support(space.layout.dot(theta, target.psi), target.psi)
-        match self.over, self.smooth:
+        match self.over, not self.polyhedral:
             case Over.ALL, False:
-                return space.argmax(theta)
+                return space.argmax(theta, state)
             case Over.ALL, True:
-                return space.marginals(theta, self.temperature)
+                return space.marginals(theta, self._heat)
             case Over.ANNOTATED, False:
-                return space.argmax_given(theta, target.annotation)
+                return space.argmax_given(theta, target.annotation, state)
             case Over.ANNOTATED, True:
-                return space.marginals_given(theta, target.annotation, self.temperature)
+                return space.marginals_given(theta, target.annotation, self._heat)
             case Over.OTHER, False:
                 return space.argmax_other(theta, target.annotation)
-        return space.marginals_other(theta, target.annotation, self.temperature)
+        return space.marginals_other(theta, target.annotation, self._heat)
 
 
 def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found: Support) -> Support:
@@ -130,7 +172,9 @@ def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found:
     known = Soft(Over.ANNOTATED)(space, theta, target)
     better = (known.value > found.value).astype(float)
     mean = space.layout.scale(found.mean, 1.0 - better) + space.layout.scale(known.mean, better)
-    return Support(np.maximum(known.value, found.value), mean, found.guarantee & known.guarantee)
+    bound = None if found.bound is None else np.maximum(found.bound, known.value)
+    value = np.maximum(known.value, found.value)
+    return replace(found, value=value, mean=mean, guarantee=found.guarantee & known.guarantee, bound=bound)
 
 
 @dataclass(frozen=True)
@@ -145,6 +189,7 @@ class Projection:
 
     geometry: ClassVar[Geometry]
     smooth = True
+    polyhedral = False
 
     def __post_init__(self) -> None:
         check_set(self.onto, type(self).__name__)
@@ -154,22 +199,23 @@ class Projection:
         """Whether the set is."""
         return self.onto.bounded
 
+    @property
+    def needs(self) -> Can:
+        """Projections, where the set is the hull of the outputs."""
+        return Can.PROJECTIONS if isinstance(self.onto, Hull) or self.over is Over.ANNOTATED else NOTHING
+
     def linear(self, full: bool) -> bool:
         """A maximum over a single output is linear."""
         return self.over is Over.ANNOTATED and full
 
-    def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None) -> Support:
+    def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None, state: Any = None) -> Support:
         """Return value and gradient; without a target, over all outputs."""
         if self.over is Over.ANNOTATED and target is not None:
             if target.full:
                 return Support(space.layout.dot(theta, target.psi) - target.regularizer(self.geometry), target.psi)
             return space.project_given(theta, target.annotation, self.geometry)
         self.onto.check(space, self.geometry)
-        start = None if target is None else target.starts.get(self)
-        found = self.onto.project(space, theta, self.geometry, start)
-        if target is not None and found.start is not None:
-            target.starts[self] = found.start
-        return found
+        return self.onto.project(space, theta, self.geometry, state)
 
 
 @dataclass(frozen=True)
@@ -191,12 +237,15 @@ class Rescaled:
     """Slack rescaling: max over Y of cost * (1 + score - score of the annotated output)."""
 
     smooth = False
+    polyhedral = True
+    bounded = True
+    needs = NOTHING
 
     def linear(self, full: bool) -> bool:
         """Return False."""
         return False
 
-    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+    def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return value and gradient, cost(y) * (psi(y) - psi(y*)) at the best y."""
         vector, constant = target.cost_linear
         best = space.argmax_product(vector, constant, theta, 1.0 - space.layout.dot(theta, target.psi))
@@ -211,21 +260,44 @@ class Larger:
     first: Oracle
     second: Oracle
 
+    smooth = False  # there is a kink where the two meet
+
     @property
-    def smooth(self) -> bool:
-        """Return False: there is a kink where the two meet."""
-        return False
+    def polyhedral(self) -> bool:
+        """Whether both are."""
+        return self.first.polyhedral and self.second.polyhedral
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both are."""
+        return self.first.bounded and self.second.bounded
+
+    @property
+    def needs(self) -> Can:
+        """What both need."""
+        return self.first.needs | self.second.needs
 
     def linear(self, full: bool) -> bool:
         """Return False."""
         return False
 
-    def __call__(self, space: OutputSpace, theta: Array, target: Target) -> Support:
+    def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return value and gradient of the larger one; where they are equal, of the second."""
-        first, second = self.first(space, theta, target), self.second(space, theta, target)
+        states = members(state, 2)
+        first, second = self.first(space, theta, target, states[0]), self.second(space, theta, target, states[1])
         wins = (first.value > second.value).astype(float)
+        of_first, of_second = _bound(first), _bound(second)
+        converged = [support.converged for support in (first, second) if support.converged is not None]
         return Support(
             np.maximum(first.value, second.value),
             space.layout.scale(first.mean, wins) + space.layout.scale(second.mean, 1.0 - wins),
             first.guarantee & second.guarantee,
+            None if of_first is None or of_second is None else np.maximum(of_first, of_second),
+            np.logical_and.reduce(converged) if converged else None,
+            Several.of(first.state, second.state),
         )
+
+
+def _bound(support: Support) -> Array | None:
+    """Return a bound on the maximum, which the value itself may be."""
+    return support.value if support.bound is None and support.guarantee.bounds_from_above else support.bound

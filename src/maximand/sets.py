@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class ConvexSet(ABC):
         """Whether psi of all outputs of the space is known to be in the set."""
 
     @abstractmethod
-    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, start: Array | None = None) -> Support:
+    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, state: Any = None) -> Support:
         """Return max over u in the set of theta @ u - Psi(u), and the u that attains it."""
 
     @abstractmethod
@@ -52,9 +53,9 @@ class Hull(ConvexSet):
         """Return True."""
         return True
 
-    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, start: Array | None = None) -> Support:
+    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, state: Any = None) -> Support:
         """Ask the space."""
-        return space.project(theta, geometry, start) if self.by is None else self.by(space, theta, geometry)
+        return space.project(theta, geometry, state) if self.by is None else self.by(space, theta, geometry)
 
     def argmax(self, space: OutputSpace, theta: Array) -> Support:
         """Ask the space."""
@@ -69,7 +70,7 @@ class Cube(ConvexSet):
         """Ask the space."""
         return space.binary
 
-    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, start: Array | None = None) -> Support:
+    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, state: Any = None) -> Support:
         """Clip every part."""
         theta = space.layout.expand(theta)
         free = theta if geometry is Geometry.EUCLIDEAN else np.exp(np.minimum(theta, 1.0) - 1.0)
@@ -92,7 +93,7 @@ class Everything(ConvexSet):
         """Return True."""
         return True
 
-    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, start: Array | None = None) -> Support:
+    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, state: Any = None) -> Support:
         """Return theta itself, or exp(theta - 1)."""
         theta = space.layout.expand(theta)
         return _separate(space, theta, theta if geometry is Geometry.EUCLIDEAN else np.exp(theta - 1.0), geometry)
@@ -110,7 +111,7 @@ class RowStochastic(ConvexSet):
         """Whether outputs are permutation matrices, or choices."""
         return isinstance(space, (Choice, Choices, Matching))
 
-    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, start: Array | None = None) -> Support:
+    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, state: Any = None) -> Support:
         """Project every row."""
         return self._choices(space).project(theta, geometry)
 
@@ -143,7 +144,7 @@ class Sized(ConvexSet):
                 return False
         return self.least <= low and (self.most is None or self.most >= high)
 
-    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, start: Array | None = None) -> Support:
+    def project(self, space: OutputSpace, theta: Array, geometry: Geometry, state: Any = None) -> Support:
         """Project as for sets of bounded size."""
         return self._sets(space).project(theta, geometry)
 

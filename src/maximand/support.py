@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
+
+Temperature = Any  # a number, or a pair (outputs, hidden)
 
 EPSILON = 4 * float(np.finfo(float).eps)  # relative error of a sum of products
 
@@ -63,8 +65,8 @@ class Support:
 
     value[i] belongs to example i; mean is the gradient: for a maximum over outputs, the psi of the best one; for a
     soft maximum, the average of psi under its distribution. Laid out like theta. `bound`, where an approximate oracle
-    knows one, is never below the true maximum; `converged` says so of every example where an oracle iterates. `start`
-    is what an iterative oracle may begin from when it is asked again at theta nearby.
+    knows one, is never below the true maximum; `converged` says so of every example where an oracle iterates. `state`
+    is what an iterative oracle may begin from when it is asked again at theta nearby (see maximand.states).
     """
 
     value: Array
@@ -72,16 +74,26 @@ class Support:
     guarantee: Guarantee = Guarantee.EXACT
     bound: Array | None = None
     converged: Bools | None = None
-    start: Array | None = None
+    state: Any = None
+
+    def plus(self, constant: Array | float) -> Support:
+        """Return the function plus a constant for each example."""
+        bound = None if self.bound is None else self.bound + constant
+        return replace(self, value=self.value + constant, bound=bound)
 
 
 @dataclass(frozen=True)
 class Plane:
-    """A linear function of the weights, slope @ w + offset: it touches a convex function and bounds it from below."""
+    """A linear function of the weights, slope @ w + offset: it touches a convex function and bounds it from below.
+
+    `excess`, where oracles that find too little know it, is how far the function may be above the plane at the most
+    where it was asked.
+    """
 
     slope: Array
     offset: float
     guarantee: Guarantee = Guarantee.EXACT
+    excess: float | None = None
 
     def __call__(self, weights: Array) -> float:
         """Return the height of the plane at the given weights."""

@@ -34,13 +34,13 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
         only = np.zeros(everyone.size)
         only[i] = 1.0
         listed, amounts, scores = parts[own], values[own], np.empty(case.space.n_parts)
-        part_scores(rows, i, listed, listed.size, by_label(rows, weights), scores, room)
+        part_scores(rows, i, listed, listed.size, by_label(rows.blocks, weights), scores, room)
         score = amounts @ scores[listed]
         np.testing.assert_allclose(score, case.space.layout.dot(theta, mean)[i], atol=1e-12)
         expected, sums = np.zeros(case.features.n_expanded), np.zeros(case.features.n_weights)
         case.features.add_sums(case.examples, case.space.layout.scale(mean, only), expected)
         add_parts(rows, i, listed, 0.5 * amounts, listed.size, 2.0, sums, room, written=False)
-        np.testing.assert_allclose(by_feature(rows, sums), case.features.reduce(expected), atol=1e-12)
+        np.testing.assert_allclose(by_feature(rows.blocks, sums), case.features.reduce(expected), atol=1e-12)
         squared = float(sums @ sums)
         np.testing.assert_allclose(
             drain_parts(rows, i, listed, listed.size, sums, room, written=True), squared, atol=1e-12

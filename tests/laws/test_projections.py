@@ -246,7 +246,7 @@ def test_warm_starts_change_the_speed_and_not_the_answer():
     theta = rng.normal(size=space.n_parts)
     for geometry in Geometry:
         cold = space.project(theta + 1e-2 * rng.normal(size=theta.size), geometry)
-        warm = space.project(theta, geometry, cold.start)
+        warm = space.project(theta, geometry, cold.state)
         again = space.project(theta, geometry)
         np.testing.assert_allclose(warm.mean, again.mean, atol=1e-8)
         np.testing.assert_allclose(warm.value, again.value, atol=1e-9)

@@ -109,18 +109,19 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
     rng = np.random.default_rng(0)
     weights = rng.normal(size=objective.n_weights)
     plane = objective.penalty(weights)
-    examples = objective.planes(weights)
+    (shard,) = objective.placed
+    examples = shard.planes(loss.penalty, "penalty", weights)
     reference = objective.annotated_score()(weights)
-    rows = objective.features.part_rows(objective.batch.examples)
-    ordered = by_label(rows, weights)
+    rows = shard.part_rows
+    ordered = by_label(rows.blocks, weights)
     room = room_for(rows)
-    by_example, scores = [], np.empty(objective.batch.space.n_parts)
+    by_example, scores = [], np.empty(case.space.n_parts)
     for i, offset, own in zip(examples.rows, examples.offsets, pairwise(examples.pointers), strict=True):
         parts = examples.parts[slice(*own)]
         part_scores(rows, i, parts, parts.size, ordered, scores, room)
         by_example.append(offset + examples.coefficients[slice(*own)] @ scores[parts])
     np.testing.assert_allclose(by_example, examples.values[examples.rows], atol=1e-10)
-    mean = float(objective.batch.weight @ examples.values)
+    mean = float(objective.share @ examples.values)
     np.testing.assert_allclose(mean + reference, plane(weights), atol=1e-10)
     if plane.guarantee is not Guarantee.EXACT:
         return

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from maximand.inference.base import Inference
 from maximand.inference.integer_program import IntegerProgram
-from maximand.inference.linear_program import LinearProgram, Memory
+from maximand.inference.linear_program import LinearProgram, relax, relax_from, vertex_of
 from maximand.inference.local_polytope import Program, polytope_of
 from maximand.inference.structure import FactorGraphs, Structure
 from maximand.support import Array, Guarantee
@@ -248,10 +248,11 @@ def test_a_batch_is_its_examples_one_by_one(inference: Inference, shape, kind):
 @over()
 def test_warm_starts_keep_the_values(shape, kind):
     graphs, theta = batch(shape, kind, seed=8)
-    rng, warm = RNG(8), LinearProgram(warm_start=True)
+    rng, warm, state = RNG(8), LinearProgram(warm_start=True), None
     for _ in range(4):
-        found, cold = warm.argmax(graphs, theta), LinearProgram().argmax(graphs, theta)
+        found, cold = warm.argmax(graphs, theta, state), LinearProgram().argmax(graphs, theta)
         np.testing.assert_allclose(found.value, cold.value, atol=1e-7)
+        state = found.state
         theta = theta + 0.05 * rng.normal(size=theta.size)
         theta[rng.random(theta.size) < 0.01] = -np.inf
 
@@ -260,22 +261,23 @@ def test_a_warm_start_takes_few_steps():
     structure = Structure.grid(4, 4, 3)
     graphs = FactorGraphs.of([structure])
     rng, program = RNG(9), Program(polytope_of(structure))
-    theta, steps = rng.normal(size=graphs.n_parts), []
-    memory = Memory(theta.size)
-    for _ in range(2):
-        memory.relax(program, 0, theta, graphs.width, graphs.nodes(theta).argmax(axis=1))
-        steps.append(program.solver.getInfo().simplex_iteration_count)
-        theta = theta + 0.01 * rng.normal(size=theta.size)
-    assert steps[1] < steps[0] / 3
+    theta = rng.normal(size=graphs.n_parts)
+    relax(program, 0, theta, graphs.width, graphs.nodes(theta).argmax(axis=1))
+    cold, vertex = program.solver.getInfo().simplex_iteration_count, vertex_of(program)
+    relax_from(program, 0, theta + 0.01 * rng.normal(size=theta.size), graphs.width, vertex)
+    assert program.solver.getInfo().simplex_iteration_count < cold / 3
 
 
-def test_the_memory_of_solutions_is_bounded(monkeypatch):
-    monkeypatch.setattr(Memory, "MOST", 3)
-    graphs = FactorGraphs.of([Structure.complete(4)] * 10)
+def test_vertices_of_some_graphs_are_taken_and_put_back():
+    graphs = FactorGraphs.of([Structure.complete(4), Structure.grid(2, 2, 3), Structure.complete(4)])
     theta, warm = RNG(10).normal(size=graphs.n_parts), LinearProgram(warm_start=True)
-    for _ in range(2):
-        found = warm.argmax(graphs, theta)
-    np.testing.assert_allclose(found.value, LinearProgram().argmax(graphs, theta).value, atol=1e-7)
+    whole = warm.argmax(graphs, theta)
+    some, chosen = graphs.take(np.array([2, 1])), np.array([2, 1])
+    part = warm.argmax(some, graphs.layout.pick(theta, chosen, some.layout), whole.state.take(chosen))
+    np.testing.assert_allclose(part.value, whole.value[chosen], atol=1e-7)
+    again = warm.argmax(graphs, theta, whole.state.put(chosen, part.state))
+    np.testing.assert_allclose(again.value, whole.value, atol=1e-7)
+    assert LinearProgram().argmax(graphs, theta).state is None
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-6, 1e6, 1e12])

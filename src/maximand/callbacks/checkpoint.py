@@ -15,11 +15,12 @@ from maximand.files.errors import ModelFileError
 from maximand.files.packing import Packer, Unpacker
 from maximand.solvers.base import Record
 from maximand.solvers.snapshots import snapshot
+from maximand.states import Numbers, Several
 from maximand.support import Guarantee
 
 logger = logging.getLogger(__name__)
 
-CLASSES = (Guarantee, Record)
+CLASSES = (Guarantee, Record, Numbers, Several)
 
 
 class Checkpoint(Callback):

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from maximand.batch import LANES_OF_LARGE_MODELS, Batch
+from maximand.batch import Batch
 from maximand.cards.checkup import Checkup, matrix_bytes
 from maximand.cards.data import Dataset
 from maximand.engine import Threads
 from maximand.losses import named
 from maximand.objective import Objective
 from maximand.oracles import Projection
+from maximand.shards import LANES_OF_LARGE_MODELS
 from maximand.solvers import LBFGS
 from maximand.support import Array
 

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone: nothing to complain about
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except (ValueError, OSError, MemoryError, NotImplementedError) as error:
+    except (ValueError, OSError, MemoryError) as error:
         if options.debug:
             raise
         print(f"maximand: {_sentence(error)}", file=sys.stderr)

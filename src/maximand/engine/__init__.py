@@ -1,5 +1,6 @@
 """Where the work of an objective runs."""
 
+from maximand.engine.base import Engine
 from maximand.engine.threads import Threads
 
-__all__ = ["Threads"]
+__all__ = ["Engine", "Threads"]

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
@@ -33,10 +33,10 @@ def _controller() -> ThreadpoolController:
 
 @dataclass(frozen=True)
 class Threads:
-    """Runs pieces of work on n threads of this process; None means one for each core.
+    """The engine that keeps all shards in this process and works on n threads; None means one for each core.
 
-    The pieces, and the order in which their answers are put together, do not depend on the number of threads, and
-    matrix products run on one thread each: so neither does the answer.
+    The pieces of work, and the order in which their answers are put together, do not depend on the number of threads,
+    and matrix products run on one thread each: so neither does the answer.
     """
 
     n_threads: int | None = None
@@ -53,8 +53,18 @@ class Threads:
         """
         return _controller().limit(limits=1, user_api="blas")
 
-    def map(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> Iterator[Answer]:
-        """Yield function(item) for every item, in order; an answer that was taken is not kept."""
+    def place(self, shards: Sequence[Any]) -> list[Any]:
+        """Let the lanes of each shard run on these threads."""
+        return [shard.on(self) for shard in shards]
+
+    def map(self, function: Callable[..., Answer], placed: Sequence[Any], *arguments: Any) -> Iterator[Answer]:
+        """Yield function(shard, *arguments) for every shard, one after the other: each uses all threads."""
+        with self.session():
+            for shard in placed:
+                yield function(shard, *arguments)
+
+    def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> Iterator[Answer]:
+        """Yield function(item) for every item, in order, side by side; an answer that was taken is not kept."""
         with self.session():
             if self.count == 1 or len(items) == 1:
                 yield from map(function, items)

@@ -15,7 +15,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.batch import LANES, Batch, cut
+from maximand.batch import Batch, cut
 from maximand.callbacks.checkpoint import Checkpoint
 from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost, Hamming
@@ -23,10 +23,12 @@ from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
 from maximand.estimators.parameters import TrainingParameters
 from maximand.features import Examples
+from maximand.fingerprints import fingerprint
 from maximand.losses import Loss, named
-from maximand.objective import Objective, fingerprint
+from maximand.objective import Objective
 from maximand.oracles import Projection, Soft
 from maximand.sets import Hull
+from maximand.shards import LANES
 from maximand.solvers import Record, Result, Solver, automatic
 from maximand.solvers.base import Run
 from maximand.spaces import OutputSpace
@@ -234,7 +236,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
             part = examples.take(chunk)
             return answer(chunk, part, features.scores(part, expanded))
 
-        return list(Threads(self.n_threads).map(one, cut(examples.space.layout.work, LANES)))
+        return list(Threads(self.n_threads).each(one, cut(examples.space.layout.work, LANES)))
 
     def _decode(self, examples: Examples, theta: Array) -> Array:
         return self._chosen_decoder(self.task_.cost)(examples.space, theta)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from maximand.spaces.labels import take_slots
+from maximand.layout import take_runs
 from maximand.support import Array, Ints
 
 
@@ -53,7 +53,7 @@ class Rows:
 
     def take(self, examples: Ints | slice) -> Rows:
         """Return the inputs of some examples; a slice shares the memory of the matrix."""
-        rows, offsets = take_slots(self.offsets, examples)
+        rows, offsets = take_runs(self.offsets, examples)
         if not (self.sparse and isinstance(rows, slice)):
             return Rows(self.matrix[rows], offsets)
         matrix = self.matrix

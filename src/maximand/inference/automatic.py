@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from maximand.capabilities import Can
 from maximand.inference.base import Inference
 from maximand.inference.belief_propagation import BeliefPropagation
 from maximand.inference.elimination_order import TooWide
@@ -29,7 +31,12 @@ class MaximaAndSums(Inference):
         self.maxima.check(graphs)
         self.sums.check(graphs)
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    @property
+    def can(self) -> Can:
+        """What the second can."""
+        return self.sums.can
+
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Ask the first."""
         return self.maxima.argmax(graphs, theta)
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import NOTHING, Can, sentence
 from maximand.inference.structure import FactorGraphs
 from maximand.numerics.graphs import write_labellings
-from maximand.support import Array, Guarantee, Ints, Support
+from maximand.support import Array, Bools, Guarantee, Ints, Support
+
+CURES = {
+    Can.MARGINALS: "use Tree(), Exhaustive() or BeliefPropagation(), or a loss made of maxima, such as hinge or ramp",
+    Can.MIXED: "use BeliefPropagation(), or one temperature for outputs and hidden nodes",
+}
 
 
 class Inference(ABC):
@@ -22,18 +29,30 @@ class Inference(ABC):
         return
 
     @abstractmethod
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Best labelling of every graph: value, parts and what the value is worth.
 
-        value -inf and no parts where nothing is left.
+        value -inf and no parts where nothing is left. `state` is the one of an earlier answer, for inferences that
+        return one.
         """
+
+    @property
+    def can(self) -> Can:
+        """What it can do beside maxima."""
+        return NOTHING
+
+    def require(self, needs: Can) -> None:
+        """Refuse what it cannot do, in a sentence."""
+        if needs & ~self.can:
+            raise ValueError(sentence(type(self).__name__, needs & ~self.can, CURES))
 
     def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
         """Soft maximum over all labellings, and the marginals."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no marginals; use Tree(), Exhaustive() or BeliefPropagation(), or a loss made "
-            "of maxima, such as hinge or ramp."
-        )
+        raise ValueError(sentence(type(self).__name__, Can.MARGINALS, CURES))
+
+    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+        """Soft maximum over outputs of that over hidden nodes, at temperatures (outputs, hidden)."""
+        raise ValueError(sentence(type(self).__name__, Can.MIXED, CURES))
 
 
 def labelled(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from maximand.capabilities import Can
 from maximand.inference.base import Inference, labelled
 from maximand.inference.structure import FactorGraphs
 from maximand.numerics.belief_propagation import propagate
@@ -45,7 +46,12 @@ class BeliefPropagation(Inference):
         if not self.tolerance >= 0.0:
             raise ValueError(f"tolerance is {self.tolerance}; it must be at least 0.")
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    @property
+    def can(self) -> Can:
+        """Sums, and sums inside of maxima."""
+        return Can.MARGINALS | Can.MIXED
+
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Max-product: the best labelling of forests, and a good one of graphs with cycles."""
         beliefs = self._propagate(graphs, theta, np.zeros(graphs.node_offsets[-1]))
         guarantee = Guarantee.EXACT if _forests(graphs).all() else Guarantee.UNDER

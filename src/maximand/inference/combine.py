@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class Combine(Inference):
         for member in self.members:
             member.check(graphs)
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Return the best labelling found of every graph; of equals, that of the first inference."""
         best: Support | None = None
         for member in self.members:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import Can
 from maximand.inference.base import Inference, labelled
 from maximand.inference.structure import FactorGraphs
 from maximand.numerics.enumeration import best_labellings, soft_labellings
@@ -32,7 +34,12 @@ class Exhaustive(Inference):
         """Refuse graphs with too many labellings."""
         check_small("Exhaustive", graphs)
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    @property
+    def can(self) -> Can:
+        """Sums too."""
+        return Can.MARGINALS
+
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Return the best labelling of every graph, the first of equals."""
         codes = np.empty(graphs.node_offsets[-1], dtype=np.int64)
         best_labellings(graphs.factors, theta, 1.0, codes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class GraphCut(Inference):
                 "GraphCut(expansion=True), LinearProgram() or BeliefPropagation()."
             )
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Best point of the local polytope, or with `expansion` a good labelling."""
         self.check(graphs)
         if self.expansion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ class Greedy(Inference):
     For label sets: begins with no label and adds, or takes away, the one that helps most. A lower bound.
     """
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Return a labelling that no single change improves."""
         codes = ((graphs.nodes(theta) > -np.inf) & graphs.existing).argmax(axis=1)
         climb(graphs.factors, theta, codes)

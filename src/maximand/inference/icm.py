@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class IteratedModes(Inference):
     Faster than Greedy() on large graphs.
     """
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Return a labelling that no single change improves."""
         codes = own_best(graphs, theta)
         sweep_nodes(graphs.factors, theta, codes)

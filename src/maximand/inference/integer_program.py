@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from highspy import HighsModelStatus, SolutionStatus
@@ -30,7 +31,7 @@ class IntegerProgram(Inference):
     max_seconds: float = np.inf
     relative_gap: float = 0.0
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Best labelling of every graph, as far as time and gap allow."""
         best_states = own_best(graphs, theta)
         codes = best_states.copy()

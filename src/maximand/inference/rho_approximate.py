@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class RhoApproximate(Inference):
         """Refuse graphs with too many labellings."""
         check_small("RhoApproximate", graphs)
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Return a labelling of at least rho times the best score."""
         codes = np.empty(graphs.node_offsets[-1], dtype=np.int64)
         best_labellings(graphs.factors, theta, self.rho, codes)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from maximand.capabilities import Can
 from maximand.inference.base import Inference, labelled
 from maximand.inference.elimination_order import TooWide, plans_of
 from maximand.inference.structure import FactorGraphs, Structures
@@ -45,7 +47,12 @@ class Tree(Inference):
                 "GraphCut()."
             ) from None
 
-    def argmax(self, graphs: FactorGraphs, theta: Array) -> Support:
+    @property
+    def can(self) -> Can:
+        """Sums too."""
+        return Can.MARGINALS
+
+    def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Return the best labelling of every graph."""
         codes = np.empty(graphs.node_offsets[-1], dtype=np.int64)
         eliminate_best(plans(graphs), graphs.factors, theta, codes)

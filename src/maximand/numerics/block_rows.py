@@ -282,18 +282,18 @@ def drain_parts(rows, i, parts, count, out, room, written):  # type: ignore[no-u
     return total
 
 
-def by_label(rows: PartRows, weights: Array) -> Array:
-    """Return weights with those of dense blocks ordered by label, then feature."""
-    return _turned(rows, weights, N_FEATURES, N_LABELS)
+def by_label(blocks: Ints, weights: Array) -> Array:
+    """Return weights with those of dense blocks ordered by label, then feature; `blocks` is that of `PartRows`."""
+    return _turned(blocks, weights, N_FEATURES, N_LABELS)
 
 
-def by_feature(rows: PartRows, weights: Array) -> Array:
+def by_feature(blocks: Ints, weights: Array) -> Array:
     """Return such weights in the order of the feature map: by feature, then label."""
-    return _turned(rows, weights, N_LABELS, N_FEATURES)
+    return _turned(blocks, weights, N_LABELS, N_FEATURES)
 
 
-def _turned(rows: PartRows, weights: Array, outer: int, inner: int) -> Array:
-    dense = rows.blocks[rows.blocks[:, SOURCE] == DENSE]
+def _turned(blocks: Ints, weights: Array, outer: int, inner: int) -> Array:
+    dense = blocks[blocks[:, SOURCE] == DENSE]
     if not len(dense):
         return weights
     turned = weights.copy()

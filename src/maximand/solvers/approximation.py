@@ -46,7 +46,7 @@ class Shortfall:
         if objective.loss.penalty != Soft(Over.ALL, cost=1) or not (objective.full and objective.convex):
             return None
         slack, annotated = objective.slacks(weights)
-        share = objective.batch.weight
+        share = objective.share
         return cls(
             float(share @ slack),
             float(share @ np.maximum(slack + annotated, 0.0)),

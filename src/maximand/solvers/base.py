@@ -116,9 +116,9 @@ class Run:
     bound: float = -np.inf
     guarantee: Guarantee = Guarantee.EXACT
     history: list[Record] = field(default_factory=list)
-    starts: list[Array] = field(default_factory=list)  # of iterative oracles
+    states: list[Any] = field(default_factory=list)  # of iterative oracles, shard by shard
 
-    saved: ClassVar[tuple[str, ...]] = ("state", "weights", "value", "bound", "guarantee", "history", "starts")
+    saved: ClassVar[tuple[str, ...]] = ("state", "weights", "value", "bound", "guarantee", "history", "states")
 
     @property
     def gap(self) -> float | None:
@@ -197,12 +197,12 @@ class Solver(ABC):
             run = Run(self.begin(objective, start))
             if resume is not None:
                 restore(run, resume)
-                objective.begin_from(run.starts)
+                objective.begin_from(run.states)
             return self._go_on(objective, run, callback)
 
     def _go_on(self, objective: Objective, run: Run, callback: Callback | None) -> Result:
         last = run.history[-1] if run.history else Record(0, 0.0, 0, np.inf, None)
-        began, calls = time.perf_counter() - last.seconds, objective.lanes.calls - last.oracle_calls
+        began, calls = time.perf_counter() - last.seconds, objective.tally.calls - last.oracle_calls
         reason, converged = "", False
         iterates = self.iterate(objective, run.state)
         try:
@@ -212,11 +212,11 @@ class Solver(ABC):
                 except StopIteration as end:
                     reason, converged = self._ended(run, end.value)
                     break
-                run.guarantee = run.guarantee & objective.lanes.guarantee
+                run.guarantee = run.guarantee & objective.tally.guarantee
                 gap, seconds = run.gap, time.perf_counter() - began
-                record = Record(len(run.history) + 1, seconds, objective.lanes.calls - calls, run.value, gap)
+                record = Record(len(run.history) + 1, seconds, objective.tally.calls - calls, run.value, gap)
                 run.history.append(record)
-                run.starts = objective.starts
+                run.states = objective.states
                 logger.debug("%s %s", type(self).__name__, record)
                 asked = callback is not None and callback(record, run)
                 if gap is not None and gap <= max(self.tolerance * abs(run.value), ROUNDING):
@@ -263,6 +263,6 @@ def recycled(objective: Objective, start: Result | None, name: str, kind: type[H
     return None
 
 
-def origin(objective: Objective) -> tuple[int, Any]:
+def origin(objective: Objective) -> tuple[str, str]:
     """Say what the planes of an objective belong to: its data and its penalty, but not its reward."""
-    return id(objective.batch), objective.loss.penalty
+    return objective.token, repr(objective.loss.penalty)

@@ -11,7 +11,7 @@ import numpy as np
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver
 from maximand.solvers.simplex_blocks import ExactAscent, SimplexBlocks
-from maximand.solvers.working_sets import Ascent, above
+from maximand.solvers.working_sets import Ascent
 from maximand.support import Array, Ints
 
 NEGLIGIBLE = 0.05  # sweeps leave out blocks whose part in the gap is below this share of the average
@@ -65,25 +65,20 @@ class BlockFrankWolfe(Solver):
         batch_size = self.batch_size or max(1, min(512, n // 2))
         while True:
             if not state.settling:
-                known, average = sets.heights(np.arange(n))
-                best = sets.weights.copy()
-                planes = objective.planes(best, above=above(known))
-                value, dual = sets.value(np.maximum(planes.values, known)), None
-                if sets.count:
-                    dual = sets.dual
-                    state.gaps = np.maximum(planes.values - average, 0.0) * sets.share
+                best, dual = sets.weights.copy(), sets.dual if sets.count else None
+                grown = sets.grow()
+                value = sets.value(best, np.maximum(grown.values, grown.known))
+                if dual is not None:
+                    state.gaps = np.maximum(grown.values - grown.average, 0.0) * sets.share
                 if self.averaging and state.epoch > 1:
                     averaged = objective.value(state.average)
                     if averaged < value:
                         best, value = state.average.copy(), averaged
-                sets.add(planes, planes.rows)
                 state.settling = state.begun = True
                 yield Iterate(best, value, dual, sets.guarantee)
             sets.settle(self.inner * float(state.gaps.sum()), self.cache_sweeps, state.rng)
             for batch in self._draw(state.gaps, batch_size, state.rng):
-                known, _ = sets.heights(batch)
-                planes = objective.planes(sets.weights, batch, above=above(known))
-                sets.add(planes, batch[planes.rows])
+                sets.grow(batch)
                 sets.sweep(batch)
             state.epoch += 1
             if self.averaging:
@@ -96,7 +91,7 @@ class BlockFrankWolfe(Solver):
         blocks, everyone = state.blocks, np.arange(objective.n_examples)
         while True:
             if not state.settling:
-                blocks.aim(objective)
+                blocks.retarget(objective)
                 penalty = objective.penalty(blocks.average)
                 value = objective.value_of(blocks.average, penalty, blocks.reward)
                 dual = blocks.dual

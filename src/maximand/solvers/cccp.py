@@ -82,11 +82,11 @@ class CCCP(Solver):
             return found.interrupted
         if objective.smooth or objective.loss.homogeneous or objective.signed:
             return False
-        try:
-            soft = replace(objective, loss=CRF, frozen=None)
-            found = LBFGS(tolerance=1e-2, max_seconds=_seconds_until(deadline)).minimize(soft)
-        except NotImplementedError:  # a space without marginals
+        if CRF.needs & ~objective.can:
             return False
+        found = LBFGS(tolerance=1e-2, max_seconds=_seconds_until(deadline)).minimize(
+            replace(objective, loss=CRF, frozen=None)
+        )
         if objective.value(found.weights) < objective.value(state.weights):
             state.weights, state.at_annotation = found.weights, False
         return found.interrupted

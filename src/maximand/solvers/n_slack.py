@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver
-from maximand.solvers.working_sets import Ascent, above
+from maximand.solvers.working_sets import Ascent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +43,9 @@ class NSlack(Solver):
             state.start = None
         while True:
             if not state.settling:
-                known, _ = sets.heights(np.arange(objective.n_examples))
-                weights = sets.weights.copy()
-                planes = objective.planes(weights, above=above(known))
-                value = sets.value(np.maximum(planes.values, known))
-                dual = sets.dual if sets.count else None
-                sets.add(planes, planes.rows)
+                weights, dual = sets.weights.copy(), sets.dual if sets.count else None
+                grown = sets.grow()
+                value = sets.value(weights, np.maximum(grown.values, grown.known))
                 state.gap = np.inf if dual is None else value - dual
                 state.settling = state.begun = True
                 yield Iterate(weights, value, dual, sets.guarantee)

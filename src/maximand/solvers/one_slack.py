@@ -40,7 +40,7 @@ class Bundle:
         self.count = 0
         self.nonnegative = objective.features.nonnegative
 
-    def aim(self, reward: Plane) -> None:
+    def retarget(self, reward: Plane) -> None:
         """Take another reward."""
         m, turn = self.count, self.center - reward.slope
         if turn.any():
@@ -134,7 +134,7 @@ class OneSlack(Solver):
     def begin(self, objective: Objective, start: Result | None) -> Search:
         """Return a search with the planes of an earlier run, where they fit."""
         bundle = recycled(objective, start, "bundle", Bundle) or Bundle(objective)
-        bundle.aim(objective.reward(np.zeros(0)))
+        bundle.retarget(objective.reward(np.zeros(0)))
         return Search(bundle, start_weights(objective, start))
 
     def iterate(self, objective: Objective, state: Search) -> Generator[Iterate, None, str]:

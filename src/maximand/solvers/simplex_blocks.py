@@ -2,103 +2,100 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Iterator
+from functools import reduce
+from secrets import token_hex
+from typing import Any, cast
 
 import numpy as np
 
-from maximand.batch import Batch
-from maximand.costs import LabelCost
-from maximand.features import PerLabel, Rows
-from maximand.numerics import simplex_blocks as kernels
+from maximand.features import PerLabel
 from maximand.objective import Objective
 from maximand.oracles import Over, Soft
+from maximand.shards import Shard
 from maximand.solvers.base import Result, origin, recycled
+from maximand.solvers.means_of_shards import Means
 from maximand.spaces import Choice
 from maximand.support import Array, Guarantee, Ints
 
 RECENT = 0.15  # the share of the last sweep in the average of the weights
+NAME = "means"
 
 
 class SimplexBlocks:
-    """Means mu_i on the simplex, one for each example, and w = (b - sum_i share_i A_i' mu_i) / regularization.
+    """w = (b - sum_i share_i A_i' mu_i) / regularization over the means mu_i of all shards.
 
     `average` is a moving average of the weights after each sweep: single steps make the weights rattle around the
     minimum, and the objective is several times closer to it at their average.
     """
 
-    saved = ("mean", "violation", "weights", "average", "n_averaged", "guarantee")
+    saved = ("means", "violation", "weights", "average", "n_averaged", "guarantee")
 
     @staticmethod
     def fit(objective: Objective) -> bool:
         """Whether the objective has this form: one label each, a weight for every pair, a maximum as penalty."""
         penalty, features = objective.loss.penalty, objective.features
         return (
-            isinstance(objective.batch.space, Choice)
+            all(isinstance(batch.space, Choice) for batch in objective.batches)
             and isinstance(features, PerLabel)
             and features.every_pair
             and isinstance(penalty, Soft)
             and penalty.over is Over.ALL
-            and not penalty.smooth
+            and penalty.polyhedral
         )
 
     def __init__(self, objective: Objective):
-        batch = objective.batch
-        self.origin = origin(objective)
-        self.shape = (batch.n_examples, cast(Choice, batch.space).n_labels)
-        self.share = batch.weight
-        self.features = cast(PerLabel, objective.features)
-        self.examples, self.inputs = batch.examples, cast(Rows, batch.examples.inputs)
-        self.costs, self.cost_row = self._costs(batch, cast(Soft, objective.loss.penalty).cost)
-        matrix = self.inputs.matrix
-        squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
-        self.squared = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
-        allowed = batch.annotation.allowed_nodes
-        self.mean = allowed / allowed.sum(axis=1, keepdims=True)
-        self.violation = np.zeros(batch.n_examples)
+        self.origin, self.token = origin(objective), token_hex(8)
+        self.objective = objective
+        list(objective.ask(Shard.keep, NAME, Means, self.token, cast(Soft, objective.loss.penalty).cost))
+        self.violation = np.zeros(objective.n_examples)
         self.guarantee = Guarantee.EXACT
-        self.aim(objective)
-        self.forget()
+        self.average: Array = np.empty(0)
+        self.n_averaged = 0
 
-    def _costs(self, batch: Batch, factor: float) -> tuple[Array, Ints]:
-        """Return a table of costs and the row of each example: few rows, where it can be, stay in the cache."""
-        if isinstance(batch.cost, LabelCost):
-            table, rows, weights = batch.cost.rows(batch.space, batch.annotation)
-            if not weights.size:
-                return factor * table, rows % len(table)
-        vector, constant = batch.target.cost_linear
-        return factor * (vector.reshape(self.shape) + constant[:, None]), np.arange(batch.n_examples)
+    @classmethod
+    def aimed(cls, objective: Objective, start: Result | None) -> SimplexBlocks:
+        """Return the means of an earlier run, retargeted to this objective, or new ones."""
+        blocks = recycled(objective, start, "blocks", cls)
+        if blocks is None or not all(blocks._ask("belongs_to", blocks.token)):
+            blocks = cls(objective)
+        blocks.retarget(objective)
+        blocks.average, blocks.n_averaged = blocks.weights.copy(), 0
+        return blocks
 
-    def aim(self, objective: Objective) -> None:
+    def _ask(self, method: str, *arguments: Any) -> Iterator[Any]:
+        return self.objective.ask(Shard.ask, NAME, method, *arguments)
+
+    @property
+    def means(self) -> list[Any]:
+        """What the shards hold, to be saved."""
+        return list(self._ask("snapshot"))
+
+    @means.setter
+    def means(self, saved: list[Any]) -> None:
+        for shard, mean in zip(self.objective.placed, saved, strict=True):
+            list(self.objective.engine.map(Shard.ask, [shard], NAME, "restore", mean))
+
+    def retarget(self, objective: Objective) -> None:
         """Take another reward or regularisation; also wipes out the rounding of the updates."""
-        self.regularization = objective.regularization
+        self.objective, self.regularization = objective, objective.regularization
         self.reward = objective.reward(np.zeros(0))
-        total = np.zeros(self.features.n_weights)
-        self.features.add_sums(self.examples, (self.mean * self.share[:, None]).ravel(), total)
-        self.weights: Array = (self.reward.slope - total) / self.regularization
-
-    def forget(self) -> None:
-        """Start the average of the weights afresh."""
-        self.average, self.n_averaged = self.weights.copy(), 0
+        self.weights: Array = (self.reward.slope - reduce(np.add, self._ask("total"))) / self.regularization
 
     @property
     def dual(self) -> float:
         """The dual value: a lower bound on the minimum."""
-        linear = float(self.share @ np.einsum("il,il->i", self.mean, self.costs[self.cost_row]))
+        linear = float(sum(self._ask("expected_cost")))
         return linear - 0.5 * self.regularization * float(self.weights @ self.weights) - self.reward.offset
 
     def sweep(self, examples: Ints) -> None:
-        """Visit the examples once, in the given order."""
-        n_pairs = self.features.n_pairs
-        weights = self.weights[:n_pairs].reshape(self.features.n_features, self.shape[1])
-        tail = (
-            self.costs, self.cost_row, self.mean, self.share, self.squared, self.regularization, weights,
-            self.weights[n_pairs:], self.violation,
-        )  # fmt: skip
-        if self.inputs.sparse or self.features.n_features < self.shape[1]:
-            matrix = self.inputs.csr
-            kernels.ascend_sparse(examples, matrix.indptr, matrix.indices, matrix.data, *tail)
-        else:
-            kernels.ascend_dense(examples, self.inputs.matrix, *tail)
+        """Visit the examples once, in the given order, shard after shard."""
+        objective = self.objective
+        for s, shard, own in objective.of_shards(examples):
+            self.weights, violation = next(
+                objective.engine.map(Shard.ask, [shard], NAME, "sweep", self.weights, own, self.regularization)
+            )
+            self.violation[objective.edges[s] + own] = violation
         self.n_averaged += 1
         self.average += max(RECENT, 2.0 / (self.n_averaged + 1)) * (self.weights - self.average)
 
@@ -110,9 +107,7 @@ class ExactAscent:
 
     def __init__(self, objective: Objective, start: Result | None, random_state: int):
         self.begun = False
-        self.blocks = recycled(objective, start, "blocks", SimplexBlocks) or SimplexBlocks(objective)
-        self.blocks.aim(objective)
-        self.blocks.forget()
+        self.blocks = SimplexBlocks.aimed(objective, start)
         self.rng = np.random.default_rng(random_state)
         self.start = None if start is None else start.weights  # to be tried first
         self.settling, self.goal = False, np.inf  # whether the gap was measured, and what it should fall to

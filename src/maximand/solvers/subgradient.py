@@ -156,7 +156,7 @@ class Subgradient(Solver):
         """Yield the weights after each epoch."""
         n = objective.n_examples
         size = min(self.batch_size or n, n)
-        share, weights, average, steps = objective.batch.weight, state.weights, state.average, state.steps
+        share, weights, average, steps = objective.share, state.weights, state.average, state.steps
         if not state.begun:
             value = objective.value(weights)
             steps.begin(objective, -(-n // size), value)
@@ -172,7 +172,7 @@ class Subgradient(Solver):
                 else:
                     value, gradient = objective.sampled_gradient(weights, order[first : first + size])
                 weights -= steps.length(value, gradient) * gradient
-                objective.lift(weights)
+                objective.clip(weights)
                 average += 2.0 / (state.time + 2.0) * (weights - average)
                 state.time += 1
             chosen = average if self.averaging else weights

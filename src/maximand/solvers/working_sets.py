@@ -1,168 +1,142 @@
-"""The planes found so far for each example, and the dual variables on them."""
+"""Dual ascent on the planes found so far for each example, wherever these live."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import reduce
+from secrets import token_hex
+from typing import Any
+
 import numpy as np
 
-from maximand.numerics import dual_ascent as kernels
 from maximand.numerics.block_rows import by_feature, by_label
-from maximand.objective import ExamplePlanes, Objective
+from maximand.objective import PENALTY, Objective
+from maximand.shards import Shard
 from maximand.solvers.base import Result, origin, recycled
+from maximand.solvers.planes_of_shards import Grown, Planes
 from maximand.support import EPSILON, Array, Guarantee, Ints, Plane
 
 SHRINK = 0.5  # sweeps leave out examples whose part in the gap is below this share of the average
-SMALL_MODEL = 512  # up to so many weights a step goes through all of them
-CROWDED = 1.5  # unused planes are removed when they make up more than a third of all
-
-
-def _grown(array: Ints, count: int, more: int) -> Ints:
-    """Return the array with room for `more` entries after the first `count`; room grows by a quarter at least."""
-    if count + more <= array.size:
-        return array
-    larger = np.zeros(max(array.size + array.size // 4, count + more), dtype=array.dtype)
-    larger[:count] = array[:count]
-    return larger
-
-
-def above(known: Array) -> Array:
-    """Return the heights that a new plane must exceed to be worth adding, rounding allowed for."""
-    return known + 1e-12 * np.abs(np.maximum(known, 0.0))
+NAME = "planes"
 
 
 class WorkingSets:
-    """Planes for each example with weights alpha, and w = (b - sum_i share_i sum_p alpha_p z_p) / regularization.
+    """w = (b - sum_i share_i sum_p alpha_p z_p) / regularization over the planes of all shards.
 
-    `patience` is how many refreshes a plane may go unused before it can be removed. The arrays have room to grow:
-    the first `count` planes are in use. Weights that may not be negative have multipliers `held`, part of b, which are
-    just large enough. The weights are in the order of the part rows.
+    Sweeps hand w on from shard to shard. Weights that may not be negative have multipliers `clipped`, part of b, which
+    are just large enough. The weights are in the order of the part rows.
     """
 
-    saved = (
-        "count", "indptr", "parts", "data", "offsets", "alpha", "owner", "idle", "following", "head", "violation",
-        "guarantee", "rounding", "ordered", "held",
-    )  # fmt: skip
+    saved = ("planes", "ordered", "clipped", "count", "guarantee", "rounding", "violation")
 
     def __init__(self, objective: Objective, patience: int):
-        n = objective.n_examples
-        self.origin = origin(objective)
-        self.share, self.patience = objective.batch.weight, patience
-        self.count = 0
-        self.indptr: Ints = np.zeros(1, dtype=np.int64)
-        self.parts: Ints = np.empty(0, dtype=np.int32)
-        self.rows = objective.features.part_rows(objective.batch.examples)
-        self.scratch = np.zeros(objective.n_weights)
-        self.data, self.offsets, self.alpha = np.empty(0), np.empty(0), np.empty(0)
-        self.owner, self.idle, self.following = (np.empty(0, dtype=np.int32) for _ in range(3))
-        self.head = np.full(n, -1, dtype=np.int32)
-        self.violation = np.zeros(n)
+        self.origin, self.token = origin(objective), token_hex(8)
+        self.objective, self.share = objective, objective.share
+        list(objective.ask(Shard.keep, NAME, Planes, self.token, patience))
+        self.blocks = next(self._ask("blocks"))
+        self.ordered: Array = np.zeros(objective.n_weights)
+        self.count = 0  # of rounds that added planes
         self.guarantee, self.rounding = Guarantee.EXACT, 0.0
+        self.violation = np.zeros(objective.n_examples)
         self.nonnegative = objective.features.nonnegative
-        self.held = np.zeros(self.nonnegative.stop - self.nonnegative.start)
+        self.clipped = np.zeros(self.nonnegative.stop - self.nonnegative.start)
 
     @classmethod
     def aimed(cls, objective: Objective, start: Result | None, patience: int) -> WorkingSets:
-        """Return the working sets of an earlier run aimed at this objective, or empty ones."""
+        """Return the working sets of an earlier run, retargeted to this objective, or empty ones."""
         reward, left_out = objective.reward(np.zeros(0)), objective.annotated_score()
-        reward = Plane(reward.slope - left_out.slope, reward.offset)
-        sets = recycled(objective, start, "sets", cls) or cls(objective, patience)
-        sets.aim(objective.regularization, reward)
+        sets = recycled(objective, start, "sets", cls)
+        if sets is None or not all(sets._ask("belongs_to", sets.token)):
+            sets = cls(objective, patience)
+        sets.objective = objective
+        sets.retarget(objective.regularization, Plane(reward.slope - left_out.slope, reward.offset))
         return sets
 
-    def aim(self, regularization: float, reward: Plane) -> None:
+    def _ask(self, method: str, *arguments: Any) -> Iterator[Any]:
+        return self.objective.ask(Shard.ask, NAME, method, *arguments)
+
+    @property
+    def planes(self) -> list[dict[str, Any]]:
+        """What the shards hold, to be saved."""
+        return list(self._ask("snapshot"))
+
+    @planes.setter
+    def planes(self, saved: list[dict[str, Any]]) -> None:
+        for shard, values in zip(self.objective.placed, saved, strict=True):
+            list(self.objective.engine.map(Shard.ask, [shard], NAME, "restore", values))
+
+    def retarget(self, regularization: float, reward: Plane) -> None:
         """Take another linear part or regularisation; the planes stay valid, as they bound the penalty alone."""
         self.regularization, self.reward = regularization, reward
-        slope = by_label(self.rows, reward.slope)
-        total = np.zeros(slope.size)
-        kernels.combine(
-            self.owner[: self.count], self.rows, self.indptr, self.parts, self.data, self.alpha, self.share, total
-        )
-        self.ordered = (slope - total) / regularization
-        self.ordered[self.nonnegative] += self.held / regularization
-        self._hold()
+        self._renew()
+
+    def _renew(self) -> None:
+        """Make the weights of alpha again, which wipes out the rounding of the updates."""
+        total = reduce(np.add, self._ask("total"))
+        self.ordered = (by_label(self.blocks, self.reward.slope) - total) / self.regularization
+        self.ordered[self.nonnegative] += self.clipped / self.regularization
+        self._clip()
 
     @property
     def weights(self) -> Array:
         """The weights in the order of the feature map."""
-        return by_feature(self.rows, self.ordered)
+        return by_feature(self.blocks, self.ordered)
 
-    def _hold(self) -> None:
+    def _clip(self) -> None:
         """Choose the multipliers that raise negative weights to zero: the dual increases."""
-        if self.held.size:
-            free = self.ordered[self.nonnegative] - self.held / self.regularization
-            self.held = np.maximum(-self.regularization * free, 0.0)
+        if self.clipped.size:
+            free = self.ordered[self.nonnegative] - self.clipped / self.regularization
+            self.clipped = np.maximum(-self.regularization * free, 0.0)
             self.ordered[self.nonnegative] = np.maximum(free, 0.0)
 
     @property
     def dual(self) -> float:
         """The dual value: a lower bound on the minimum."""
-        m = self.count
-        linear = float((self.share[self.owner[:m]] * self.alpha[:m]) @ self.offsets[:m])
+        linear = float(sum(self._ask("offset")))
         square = 0.5 * self.regularization * float(self.ordered @ self.ordered)
         return linear - square - self.reward.offset - self.rounding - EPSILON * (abs(linear) + square)
 
-    def value(self, penalties: Array) -> float:
-        """Return the objective at the current weights, given the penalty of every example there."""
-        squared = float(self.ordered @ self.ordered)
-        return 0.5 * self.regularization * squared + float(self.share @ penalties) - self.reward(self.weights)
+    def value(self, weights: Array, penalties: Array) -> float:
+        """Return the objective at some weights, given the penalty of every example there."""
+        squared = float(weights @ weights)
+        return 0.5 * self.regularization * squared + float(self.share @ penalties) - self.reward(weights)
 
-    def heights(self, examples: Ints) -> tuple[Array, Array]:
-        """Return for each example the height of its highest plane at the current weights, and the alpha-average.
+    def grow(self, examples: Ints | None = None) -> Grown:
+        """Ask the oracles of some examples (None: of all) and add the planes that rise above those known."""
+        objective, oracle, weights = self.objective, self.objective.loss.penalty, self.weights
+        key = objective.state_key(oracle, PENALTY)
+        if examples is None:
+            found = list(self._ask("grow", oracle, key, weights, None))
+        else:
+            found = [
+                next(objective.engine.map(Shard.ask, [shard], NAME, "grow", oracle, key, weights, own))
+                for _, shard, own in objective.of_shards(examples)
+            ]
+        grown = reduce(Grown.joined, found)
+        objective.tally.note(grown.answered)
+        self.guarantee = self.guarantee & grown.answered.guarantee
+        self.rounding = max(self.rounding, grown.rounding)
+        self.count += 1
+        if grown.first:
+            self._renew()
+        return grown
 
-        The height is -inf where there is no plane.
-        """
-        highest, average = np.empty(examples.size), np.empty(examples.size)
-        kernels.heights(
-            examples, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets,
-            self.alpha, self.ordered, highest, average,
-        )  # fmt: skip
-        return highest, average
-
-    def add(self, planes: ExamplePlanes, owners: Ints) -> None:
-        """Add one plane to each of some examples; the first plane of an example gets all of its alpha."""
-        more, m = owners.size, self.count
-        if not more:
-            return
-        size, filled = planes.parts.size, int(self.indptr[m])
-        self.parts = _grown(self.parts, filled, size)
-        self.data = _grown(self.data, filled, size)
-        self.parts[filled : filled + size] = planes.parts
-        self.data[filled : filled + size] = planes.coefficients
-        self.indptr = _grown(self.indptr, m + 1, more)
-        self.indptr[m + 1 : m + 1 + more] = filled + planes.pointers[1:]
-        first = self.head[owners] < 0
-        new = slice(m, m + more)
-        for name, entries in (
-            ("offsets", planes.offsets), ("alpha", first), ("owner", owners), ("idle", 0),
-            ("following", self.head[owners]),
-        ):  # fmt: skip
-            grown = _grown(getattr(self, name), m, more)
-            grown[new] = entries
-            setattr(self, name, grown)
-        self.head[owners] = m + np.arange(more)
-        self.count = m + more
-        self.guarantee = self.guarantee & planes.guarantee
-        self.rounding = max(self.rounding, planes.rounding)
-        if first.any():
-            self.aim(self.regularization, self.reward)
-
-    def sweep(self, examples: Ints) -> float:
-        """Visit the examples once, in the given order; return the increase of the dual."""
-        gain = float(
-            kernels.sweep(
-                examples, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets,
-                self.alpha, self.share, self.regularization, self.ordered, self.violation, self.scratch,
-                self.ordered.size <= SMALL_MODEL,
+    def sweep(self, examples: Ints) -> None:
+        """Visit the examples once, in the given order, shard after shard."""
+        objective = self.objective
+        for s, shard, own in objective.of_shards(examples):
+            self.ordered, violation = next(
+                objective.engine.map(Shard.ask, [shard], NAME, "sweep", self.ordered, own, self.regularization)
             )
-        )  # fmt: skip
-        self._hold()
-        return gain
+            self.violation[objective.edges[s] + own] = violation
+        self._clip()
 
     def settle(self, goal: float, max_sweeps: int, rng: np.random.Generator) -> None:
         """Sweep until the gap over the known planes falls to the goal.
 
         Shrinking: a sweep leaves out examples whose part in that gap was small; every fifth visits all.
         """
-        everyone = np.arange(self.head.size)
+        everyone = np.arange(self.share.size)
         active = everyone
         for count in range(max_sweeps):
             self.sweep(rng.permutation(active))
@@ -172,23 +146,8 @@ class WorkingSets:
                 break
             shrink = count % 5 != 4 and remaining > goal
             active = np.flatnonzero(self.violation > SHRINK * remaining / active.size) if shrink else everyone
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Age the unused planes, remove those idle for too long, and wipe out the rounding of the updates."""
-        m = self.count
-        self.idle[:m] = np.where(self.alpha[:m] > 0, 0, self.idle[:m] + 1)
-        keep = self.idle[:m] <= self.patience
-        kept = int(keep.sum())
-        if kept * CROWDED < m:
-            pointers = kernels.keep_planes(keep, self.indptr, self.parts, self.data)
-            self.indptr[: kept + 1] = pointers
-            for name in ("offsets", "alpha", "owner", "idle"):
-                array = getattr(self, name)
-                array[:kept] = array[:m][keep]
-            self.count = kept
-            kernels.link(self.owner[:kept], self.head, self.following)
-        self.aim(self.regularization, self.reward)
+        list(self._ask("refresh"))
+        self._renew()
 
 
 class Ascent:

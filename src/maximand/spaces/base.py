@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, Protocol, Self
 
+from maximand.capabilities import USUAL, Can, sentence
 from maximand.layout import Layout
 from maximand.spaces import mixtures, scaled_costs
 from maximand.spaces.contradictions import over_contradictions
-from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support
+from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support, Temperature
 
 
 class Annotation(Protocol):
@@ -38,6 +39,16 @@ class OutputSpace(ABC):
     """
 
     n_examples: int
+
+    @property
+    def can(self) -> Can:
+        """What the space can do of what may be missing."""
+        return USUAL
+
+    def require(self, needs: Can) -> None:
+        """Refuse what the space cannot do, in a sentence."""
+        if needs & ~self.can:
+            raise ValueError(sentence(type(self).__name__, needs & ~self.can))
 
     @property
     @abstractmethod
@@ -69,39 +80,41 @@ class OutputSpace(ABC):
         raise NotImplementedError(f"Forbidding parts does not describe annotations of a {type(self).__name__}.")
 
     @abstractmethod
-    def argmax(self, theta: Array) -> Support:
-        """Best output: max over y in Y of theta @ psi(y). -inf forbids a part; value -inf says nothing is left."""
+    def argmax(self, theta: Array, state: Any = None) -> Support:
+        """Best output: max over y in Y of theta @ psi(y). -inf forbids a part; value -inf says nothing is left.
 
-    def argmax_given(self, theta: Array, annotation: Any) -> Support:
+        `state` is the one of an earlier answer, for spaces that return one.
+        """
+
+    def argmax_given(self, theta: Array, annotation: Any, state: Any = None) -> Support:
         """Best output that agrees with the annotation: the maximum over Y*."""
-        return self.argmax(self.restricted(theta, annotation))
+        return self.argmax(self.restricted(theta, annotation), state)
 
     def argmax_other(self, theta: Array, annotation: Any) -> Support:
         """Best output that contradicts the annotation: the maximum over Y°, -inf where Y° is empty."""
         return over_contradictions(self, theta, annotation)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
-        """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no marginals; use a loss made of maxima or projections, such as hinge or "
-            "euclidean."
-        )
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
+        """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals.
 
-    def marginals_given(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
+        A pair of temperatures (outputs, hidden) is for spaces that can mix them.
+        """
+        raise ValueError(sentence(type(self).__name__, Can.MARGINALS))
+
+    def marginals_given(self, theta: Array, annotation: Any, temperature: Temperature = 1.0) -> Support:
         """Soft maximum over Y*."""
-        if type(self).marginals is OutputSpace.marginals:
-            return self.marginals(theta, temperature)
+        self.require(Can.MARGINALS)
         return self.marginals(self.restricted(theta, annotation), temperature)
 
-    def marginals_other(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Any, temperature: Temperature = 1.0) -> Support:
         """Soft maximum over Y°."""
         return over_contradictions(self, theta, annotation, temperature)
 
-    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Project theta onto the hull of all psi(y): the u in it that maximises theta @ u - Psi(u).
 
-        The default finds a mixture of few outputs, asking for nothing but argmax. `start` is the one of an earlier
-        answer, for spaces that can make use of it.
+        The default finds a mixture of few outputs, asking for nothing but argmax. `state` is the one of an earlier
+        answer, for spaces that return one.
         """
         return mixtures.ActiveSet()(self, theta, geometry)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from maximand.capabilities import USUAL, Can
 from maximand.layout import Kind, Layout
 from maximand.numerics.chain import best_paths, soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
-from maximand.support import Array, Bools, Ints, Support
+from maximand.support import Array, Bools, Ints, Support, Temperature
 
 
 class Violation(NamedTuple):
@@ -88,6 +89,11 @@ class Chain(LabelledSpace):
         return Layout((Kind("nodes", self.offsets * k, (k,)), Kind("transitions", blocks, (k, k), shared=True)))
 
     @property
+    def can(self) -> Can:
+        """Sums, and the best few."""
+        return USUAL | Can.MARGINALS | Can.K_BEST
+
+    @property
     def slots(self) -> Ints:
         """The example that each position belongs to."""
         return np.repeat(np.arange(self.n_examples), self.lengths)
@@ -123,7 +129,7 @@ class Chain(LabelledSpace):
         bounds = self.offsets.tolist()
         return [rows[start:stop] for start, stop in pairwise(bounds)]
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Viterbi."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         legal = self.legality
@@ -133,7 +139,7 @@ class Chain(LabelledSpace):
         )  # fmt: skip
         return Support(values, mean)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Forward-backward."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         legal = self.legality
@@ -158,7 +164,7 @@ class Chain(LabelledSpace):
         tripled, expanded = self._contradicting(theta, annotation)
         return self._fold(tripled, tripled.argmax(expanded))
 
-    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
         """Forward-backward over the sequences that contradict the annotation."""
         tripled, expanded = self._contradicting(theta, annotation)
         return self._fold(tripled, tripled.marginals(expanded, temperature))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import USUAL, Can
 from maximand.numerics.choice import best_columns, soft_columns
 from maximand.numerics.simplex import project_simplex
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Geometry, Support
+from maximand.support import Array, Geometry, Support, Temperature
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,11 @@ class Choice(TableSpace):
     n_labels: int
 
     n_slots = 1
+
+    @property
+    def can(self) -> Can:
+        """Sums too."""
+        return USUAL | Can.MARGINALS
 
     @property
     def width(self) -> int:
@@ -46,13 +53,13 @@ class Choice(TableSpace):
         """Return the label of every example."""
         return self.nodes(psi).argmax(axis=1).tolist()
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Largest score of each row."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         best_columns(self.nodes(theta), values, self.nodes(mean))
         return Support(values, mean)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Log-sum-exp and softmax of each row."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         soft_columns(self.nodes(theta), temperature, values, self.nodes(mean))
@@ -62,11 +69,11 @@ class Choice(TableSpace):
         """Largest score among the labels that the annotation excludes."""
         return self.argmax(np.where(annotation.allowed_nodes.ravel(), -np.inf, theta))
 
-    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
         """Log-sum-exp over the labels that the annotation excludes."""
         return self.marginals(np.where(annotation.allowed_nodes.ravel(), -np.inf, theta), temperature)
 
-    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Sparsemax or softmax of each row."""
         if geometry is Geometry.ENTROPIC:
             return self.marginals(theta)

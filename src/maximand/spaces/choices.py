@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import USUAL, Can
 from maximand.spaces.choice import Choice
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Geometry, Ints, Support
+from maximand.support import Array, Geometry, Ints, Support, Temperature
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,11 @@ class Choices(TableSpace):
 
     n_choices: int
     n_labels: int
+
+    @property
+    def can(self) -> Can:
+        """Sums too."""
+        return USUAL | Can.MARGINALS
 
     @property
     def n_slots(self) -> int:
@@ -50,15 +57,15 @@ class Choices(TableSpace):
         """Return the labels of the slots of every example."""
         return list(self.nodes(psi).argmax(axis=1).reshape(self.n_examples, self.n_slots))
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Largest score of each slot."""
         return self._summed(self._each.argmax(theta))
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Log-sum-exp of each slot."""
         return self._summed(self._each.marginals(theta, temperature))
 
-    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Sparsemax or softmax of each slot."""
         return self._summed(self._each.project(theta, geometry))
 

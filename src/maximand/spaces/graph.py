@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import NOTHING, USUAL, Can
 from maximand.inference import FactorGraphs, Inference, Structure, automatic, labelled
-from maximand.layout import Layout
+from maximand.layout import Layout, take_runs
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
-from maximand.support import Array, Guarantee, Ints, Support
+from maximand.support import Array, Bools, Guarantee, Ints, Support, Temperature
 
 
 class Graph(LabelledSpace):
@@ -19,17 +21,34 @@ class Graph(LabelledSpace):
 
     Edges that share a table count in it, so memory stays linear in the nodes where tables are tied. A node with fewer
     states than `n_labels` leaves the rest of its row unused. `inference` finds outputs and says what they are worth.
+    `hidden` says of every node of the batch whether it is never annotated.
     """
 
-    def __init__(self, graphs: FactorGraphs | Sequence[Structure], inference: Inference | None = None):
+    def __init__(
+        self,
+        graphs: FactorGraphs | Sequence[Structure],
+        inference: Inference | None = None,
+        hidden: Bools | None = None,
+    ):
         self.graphs = graphs if isinstance(graphs, FactorGraphs) else FactorGraphs.of(graphs)
         if inference is None:
             inference = automatic(self.graphs)
         else:
             inference.check(self.graphs)
-        self.inference = inference
+        self.inference, self.hidden = inference, hidden
         self.n_labels, self.n_examples = self.graphs.width, self.graphs.n_examples
         self.offsets = self.graphs.node_offsets
+
+    @property
+    def can(self) -> Can:
+        """What the inference can; hidden nodes are those that the space was given."""
+        own = self.inference.can if self.hidden is not None else self.inference.can & ~Can.MIXED
+        return USUAL | own | (Can.HIDDEN if self.hidden is not None else NOTHING)
+
+    def require(self, needs: Can) -> None:
+        """Refuse what the inference cannot do, in a sentence."""
+        self.inference.require(needs & (Can.MARGINALS | Can.MIXED) & ~self.inference.can)
+        super().require(needs)
 
     @property
     def layout(self) -> Layout:
@@ -51,18 +70,19 @@ class Graph(LabelledSpace):
 
     def take(self, examples: Ints | slice) -> Graph:
         """Return the batch of some of the examples."""
-        return self._of(self.graphs.take(examples))
+        hidden = None if self.hidden is None else self.hidden[take_runs(self.offsets, examples)[0]]
+        return self._of(self.graphs.take(examples), hidden)
 
     def using(self, inference: Inference) -> Graph:
         """Return the same graphs with another inference."""
         if not isinstance(inference, Inference):
             raise ValueError(f"The inference is {inference!r}; give an object, such as Greedy() or GraphCut().")
-        return Graph(self.graphs, inference)
+        return Graph(self.graphs, inference, self.hidden)
 
-    def _of(self, graphs: FactorGraphs) -> Graph:
+    def _of(self, graphs: FactorGraphs, hidden: Bools | None) -> Graph:
         """Return the space of graphs that the inference was checked for."""
         space = object.__new__(Graph)
-        space.graphs, space.inference = graphs, self.inference
+        space.graphs, space.inference, space.hidden = graphs, self.inference, hidden
         space.n_labels, space.n_examples = graphs.width, graphs.n_examples
         space.offsets = graphs.node_offsets
         return space
@@ -104,15 +124,19 @@ class Graph(LabelledSpace):
             return mean
         return self.encode(Labels(nodes.argmax(axis=1), self.offsets, self.n_labels))
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Ask the inference."""
         self._check_scores(theta)
-        return self.inference.argmax(self.graphs, theta)
+        return self.inference.argmax(self.graphs, theta, state)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Ask the inference."""
         self._check_scores(theta)
-        return self.inference.marginals(self.graphs, theta, temperature)
+        if not isinstance(temperature, tuple):
+            return self.inference.marginals(self.graphs, theta, temperature)
+        self.require(Can.MIXED)
+        assert self.hidden is not None
+        return self.inference.mixed(self.graphs, theta, temperature, self.hidden)
 
     def _check_scores(self, theta: Array) -> None:
         """Refuse NaN and infinity, naming the graph: kernels would go astray, or round for ever."""

@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from maximand.layout import take_runs
 from maximand.support import Array, Bools, Guarantee, Ints
 
 UNKNOWN = -1
@@ -65,7 +66,7 @@ class Labels:
 
     def take(self, examples: Ints | slice) -> Self:
         """Return the labels of some examples."""
-        slots, offsets = take_slots(self.offsets, examples)
+        slots, offsets = take_runs(self.offsets, examples)
         weights = None if self.weights is None else self.weights[slots]
         return replace(self, codes=self.codes[slots], offsets=offsets, weights=weights)
 
@@ -87,7 +88,7 @@ class Labels:
         for rank in range(int(counts.max(initial=0))):
             examples = np.arange(n)[counts > rank]
             turning = annotated[first[examples] + rank]
-            slots, offsets = take_slots(self.offsets, examples)
+            slots, offsets = take_runs(self.offsets, examples)
             own = np.arange(offsets[-1]) + np.repeat(self.offsets[examples] - offsets[:-1], np.diff(offsets))
             codes = np.where(own > np.repeat(turning, np.diff(offsets)), UNKNOWN, self.codes[slots])
             codes[turning - self.offsets[examples] + offsets[:-1]] = -2 - len(known) - np.arange(examples.size)
@@ -176,14 +177,3 @@ class Orders(Labels):
             turned = np.full((examples.size, k), -1)
             turned[places, before[pair]], turned[places, after[pair]] = 1, 0
             yield examples, Orders.of(turned)
-
-
-def take_slots(offsets: Ints, examples: Ints | slice) -> tuple[Ints | slice, Ints]:
-    """Return the slots of some examples (a slice when the examples are one) and their new offsets."""
-    if isinstance(examples, slice):
-        part = offsets[examples.start : examples.stop + 1]
-        return slice(int(part[0]), int(part[-1])), part - part[0]
-    lengths = offsets[examples + 1] - offsets[examples]
-    new = np.concatenate([[0], np.cumsum(lengths)])
-    slots = np.arange(new[-1]) + np.repeat(offsets[examples] - new[:-1], lengths)
-    return slots, new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from maximand.numerics import assignment, precedence, transport_entropic, transp
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.labels import Labels, Orders
 from maximand.spaces.table import TableSpace
+from maximand.states import Numbers
 from maximand.support import Array, Geometry, Guarantee, Ints, Support
 
 TOLERANCE = 1e-10  # of the column sums of a projection; its rows sum to one
@@ -63,13 +65,13 @@ class Matching(TableSpace):
         """Return the position of every item."""
         return list(self.matrices(psi).argmax(axis=2))
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Linear assignment."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         assignment.best_assignments(self.matrices(theta), values, self.matrices(mean))
         return Support(values, mean)
 
-    def argmax_given(self, theta: Array, annotation: Labels) -> Support:
+    def argmax_given(self, theta: Array, annotation: Labels, state: Any = None) -> Support:
         """Linear assignment of what is allowed; a search among these where an order says more than positions do."""
         allowed = self.restricted(theta, annotation)
         if not isinstance(annotation, Orders) or not annotation.loose.size:
@@ -80,19 +82,20 @@ class Matching(TableSpace):
         guarantee = Guarantee.EXACT if (bounds <= values).all() else Guarantee.UNDER
         return Support(values, mean, guarantee, bounds)
 
-    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Solve each row in closed form, given potentials of the columns, and Newton's method finds these.
 
         The value is that of the semi-dual, never below the true one.
         """
         euclidean, entropic = transport_euclidean.project_euclidean, transport_entropic.project_entropic
         kernel = euclidean if geometry is Geometry.EUCLIDEAN else entropic
-        potentials = np.zeros((self.n_examples, self.n_items)) if start is None else start.copy()
+        shape = (self.n_examples, self.n_items)
+        potentials = np.zeros(shape) if state is None else state.values.reshape(shape).copy()
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         converged = np.empty(self.n_examples, dtype=bool)
         kernel(self.matrices(theta), potentials, TOLERANCE, MAX_ITERATIONS, values, self.matrices(mean), converged)
         guarantee = Guarantee.EXACT if converged.all() else Guarantee.OVER
-        return Support(values, mean, guarantee, values, converged, potentials)
+        return Support(values, mean, guarantee, values, converged, Numbers.rows(potentials))
 
     def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
         """Forbid all parts that no matching which agrees with the annotation uses.

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from maximand.layout import Kind, Layout
+from maximand.capabilities import USUAL, Can
+from maximand.layout import Kind, Layout, take_runs
 from maximand.spaces.base import OutputSpace
-from maximand.spaces.labels import take_slots
-from maximand.support import Array, Bools, Guarantee, Ints, Support
+from maximand.support import Array, Bools, Guarantee, Ints, Support, Temperature
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Parts:
         for rank in range(int(counts.max(initial=0))):
             examples = np.flatnonzero(counts > rank)
             turning = annotated[first[examples] + rank]
-            _, offsets = take_slots(self.offsets, examples)
+            _, offsets = take_runs(self.offsets, examples)
             turned = np.full(int(offsets[-1]), -1.0)
             turned[turning - self.offsets[examples] + offsets[:-1]] = np.where(self.psi[turning] > 0, 0.0, 1.0)
             yield examples, Parts(turned, offsets)
 
     def take(self, examples: Ints | slice) -> Parts:
         """Return the annotation of some examples."""
-        slots, offsets = take_slots(self.offsets, examples)
+        slots, offsets = take_runs(self.offsets, examples)
         return Parts(self.psi[slots], offsets)
 
 
@@ -85,6 +85,11 @@ class OracleSpace(OutputSpace):
         return Layout((Kind("parts", self.offsets),))
 
     @property
+    def can(self) -> Can:
+        """Sums too, where all outputs can be listed."""
+        return USUAL if self._outputs is None else USUAL | Can.MARGINALS
+
+    @property
     def _sizes(self) -> Ints:
         return np.diff(self.offsets)
 
@@ -114,7 +119,7 @@ class OracleSpace(OutputSpace):
         """Return the part counts of every example: the only form of an output that is always at hand."""
         return np.split(psi, self.offsets[1:-1])
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Ask the user's oracle, example by example."""
         values, mean = np.empty(self.n_examples), np.zeros(self.n_parts)
         for i, (start, stop) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
@@ -126,7 +131,7 @@ class OracleSpace(OutputSpace):
                 mean[start:stop] = psi
         return Support(values, mean, self.guarantee)
 
-    def argmax_given(self, theta: Array, annotation: Parts) -> Support:
+    def argmax_given(self, theta: Array, annotation: Parts, state: Any = None) -> Support:
         """Best output that agrees with the annotation, by the bonus described above; -inf where there is none."""
         known = annotation.psi >= 0
         sizes = np.abs(np.where(np.isfinite(theta), theta, 0.0)) * np.maximum(1.0, annotation.psi)
@@ -146,15 +151,15 @@ class OracleSpace(OutputSpace):
             raise NotImplementedError("This needs every output; give OracleSpace outputs=, a function of the instance.")
         return np.array([self.psi_of(0, y) for y in self._outputs(self.instances[0])])
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Soft maximum by enumeration, where outputs= is given."""
         return self._enumerated(theta, temperature, lambda i, psi: np.ones(len(psi), dtype=bool))
 
-    def marginals_given(self, theta: Array, annotation: Parts, temperature: float = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Parts, temperature: Temperature = 1.0) -> Support:
         """Soft maximum over Y* by enumeration."""
         return self._enumerated(theta, temperature, lambda i, psi: ~self._contradicts(i, psi, annotation))
 
-    def marginals_other(self, theta: Array, annotation: Parts, temperature: float = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Parts, temperature: Temperature = 1.0) -> Support:
         """Soft maximum over Y° by enumeration."""
         return self._enumerated(theta, temperature, lambda i, psi: self._contradicts(i, psi, annotation))
 

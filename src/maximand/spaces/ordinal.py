@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import USUAL, Can
 from maximand.numerics import order_simplex
 from maximand.spaces.choice import Choice
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Geometry, Support
+from maximand.support import Array, Geometry, Support, Temperature
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,11 @@ class Ordinal(TableSpace):
     n_levels: int
 
     n_slots = 1
+
+    @property
+    def can(self) -> Can:
+        """Sums too."""
+        return USUAL | Can.MARGINALS
 
     @property
     def n_labels(self) -> int:  # type: ignore[override]
@@ -67,26 +74,26 @@ class Ordinal(TableSpace):
         """Return the level of every example."""
         return (self.rows(psi) > 0.5).sum(axis=1).tolist()
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Largest score of a level."""
         return self._found(self._levels.argmax(self.scores(theta).ravel()))
 
-    def argmax_given(self, theta: Array, annotation: Labels) -> Support:
+    def argmax_given(self, theta: Array, annotation: Labels, state: Any = None) -> Support:
         """Largest score among the levels that the annotation allows."""
         return self._found(self._levels.argmax_given(self.scores(theta).ravel(), annotation))
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Log-sum-exp of the scores of levels."""
         return self._found(self._levels.marginals(self.scores(theta).ravel(), temperature))
 
-    def marginals_given(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
         """Log-sum-exp over the levels that the annotation allows."""
         return self._found(self._levels.marginals_given(self.scores(theta).ravel(), annotation, temperature))
 
     def _found(self, levels: Support) -> Support:
         return Support(levels.value, self._above(levels.mean))
 
-    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Bounded isotonic regression."""
         kernel = order_simplex.project_euclidean if geometry is Geometry.EUCLIDEAN else order_simplex.project_entropic
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import Can
 from maximand.layout import Layout
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.choice import Choice
-from maximand.support import Array, Bools, Geometry, Ints, Support
+from maximand.states import Several, members
+from maximand.support import Array, Bools, Geometry, Ints, Support, Temperature
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class Product(OutputSpace):
         """The kinds of parts of each factor in turn."""
         return Layout.product([space.layout for space in self.factors])
 
+    @property
+    def can(self) -> Can:
+        """What all factors can."""
+        return reduce(and_, (space.can for space in self.factors))
+
     def split(self, theta: Array) -> list[Array]:
         """Return theta of each factor."""
         return self.layout.split(theta, [len(space.layout.kinds) for space in self.factors])
@@ -59,7 +66,13 @@ class Product(OutputSpace):
         value = np.sum([support.value for support in found], axis=0)
         mean = np.concatenate([support.mean for support in found])
         mean = self.layout.scale(mean, (value > -np.inf).astype(float))
-        return Support(value, mean, reduce(and_, (support.guarantee for support in found)))
+        bounds = [support.bound for support in found]
+        converged = [support.converged for support in found if support.converged is not None]
+        return Support(
+            value, mean, reduce(and_, (support.guarantee for support in found)),
+            None if any(bound is None for bound in bounds) else np.sum(bounds, axis=0),  # type: ignore[arg-type]
+            np.logical_and.reduce(converged) if converged else None, Several.of(*(support.state for support in found)),
+        )  # fmt: skip
 
     def take(self, examples: Ints | slice) -> Product:
         """Return the batch of some of the examples."""
@@ -85,27 +98,29 @@ class Product(OutputSpace):
         parts = zip(self.factors, self.split(psi), strict=True)
         return list(zip(*(space.decode(part) for space, part in parts), strict=True))
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Best output of each factor."""
-        return self._each(lambda _, space, part: space.argmax(part), theta)
+        states = members(state, len(self.factors))
+        return self._each(lambda f, space, part: space.argmax(part, states[f]), theta)
 
-    def argmax_given(self, theta: Array, annotation: Annotations) -> Support:
+    def argmax_given(self, theta: Array, annotation: Annotations, state: Any = None) -> Support:
         """Best output of each factor that agrees with its annotation."""
-        return self._each(lambda f, space, part: space.argmax_given(part, annotation.factors[f]), theta)
+        states = members(state, len(self.factors))
+        return self._each(lambda f, space, part: space.argmax_given(part, annotation.factors[f], states[f]), theta)
 
     def argmax_other(self, theta: Array, annotation: Annotations) -> Support:
         """Best over the factors of outputs that contradict the annotation there first."""
         return self._over_pieces(theta, annotation, 0.0)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Soft maximum of each factor."""
         return self._each(lambda _, space, part: space.marginals(part, temperature), theta)
 
-    def marginals_given(self, theta: Array, annotation: Annotations, temperature: float = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Annotations, temperature: Temperature = 1.0) -> Support:
         """Soft maximum of each factor over what agrees with its annotation."""
         return self._each(lambda f, space, part: space.marginals_given(part, annotation.factors[f], temperature), theta)
 
-    def marginals_other(self, theta: Array, annotation: Annotations, temperature: float = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Annotations, temperature: Temperature = 1.0) -> Support:
         """Soft maximum over the factors of outputs that contradict the annotation there first."""
         return self._over_pieces(theta, annotation, temperature)
 
@@ -125,9 +140,10 @@ class Product(OutputSpace):
         mean = np.sum([self.layout.scale(found.mean, shares[:, f]) for f, found in enumerate(pieces)], axis=0)
         return Support(found.value, mean, reduce(and_, (found.guarantee for found in pieces)))
 
-    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Project onto the hull of each factor."""
-        return self._each(lambda _, space, part: space.project(part, geometry), theta)
+        states = members(state, len(self.factors))
+        return self._each(lambda f, space, part: space.project(part, geometry, states[f]), theta)
 
     def project_given(self, theta: Array, annotation: Annotations, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
         """Project each factor given its annotation."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -72,17 +73,17 @@ class Ranking(TableSpace):
         np.put_along_axis(positions, order, np.arange(self.n_items)[None], axis=1)
         return list(positions)
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Sort: the largest score gets the largest weight."""
         return self._orders(permutahedron.best_orders, theta)
 
-    def argmax_given(self, theta: Array, annotation: Labels) -> Support:
+    def argmax_given(self, theta: Array, annotation: Labels, state: Any = None) -> Support:
         """Best order that agrees with the annotation: an assignment of positions, with score times weight."""
         pairs = _products(theta, self._weights).ravel()
         found = Matching(self.n_examples, self.n_items).argmax_given(pairs, annotation)
         return replace(found, mean=found.mean.reshape(-1, self.n_items) @ self._weights)
 
-    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Sort, then isotonic regression."""
         if geometry is Geometry.EUCLIDEAN:
             return self._orders(permutahedron.project_euclidean, theta)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import USUAL, Can
 from maximand.numerics import budget, counts
 from maximand.spaces.labels import Labels, Sizes
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Geometry, Ints, Support
+from maximand.support import Array, Geometry, Ints, Support, Temperature
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class Subset(TableSpace):
                 f"Sets of {self.min_size} to {self.most} of {self.n_items} items do not exist; sizes must satisfy 0 <= "
                 "min_size <= max_size <= the number of items."
             )
+
+    @property
+    def can(self) -> Can:
+        """Sums too."""
+        return USUAL | Can.MARGINALS
 
     @property
     def most(self) -> int:
@@ -62,30 +69,30 @@ class Subset(TableSpace):
         """Return 1 for the items that are there and 0 for the others, for every example."""
         return list((self.rows(psi) > 0.5).astype(np.int64))
 
-    def argmax(self, theta: Array) -> Support:
+    def argmax(self, theta: Array, state: Any = None) -> Support:
         """Take the items of positive score, as many as the bounds allow or ask for."""
         return self._subsets(budget.best_subsets, theta, self.min_size, self.most)
 
-    def argmax_given(self, theta: Array, annotation: Labels) -> Support:
+    def argmax_given(self, theta: Array, annotation: Labels, state: Any = None) -> Support:
         """Best set that agrees with the annotation."""
         return self._given(Subset.argmax, theta, annotation)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Soft maximum by a dynamic program over sizes."""
         return self._subsets(counts.soft_subsets, theta, self.min_size, self.most, temperature)
 
-    def marginals_given(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
         """Soft maximum over the sets that agree with the annotation."""
         return self._given(Subset.marginals, theta, annotation, temperature)
 
-    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
         """Soft maximum over the sets that contradict the annotation."""
         if isinstance(annotation, Sizes):
             return super().marginals_other(theta, annotation, temperature)
         codes = np.asarray(annotation.codes, dtype=np.int64).reshape(self.n_examples, self.n_items)
         return self._subsets(counts.soft_contradictions, theta, codes, self.min_size, self.most, temperature)
 
-    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, start: Array | None = None) -> Support:
+    def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Clip; where the sum is out of bounds, shift all scores before."""
         kernel = budget.project_euclidean if geometry is Geometry.EUCLIDEAN else budget.project_entropic
         return self._subsets(kernel, theta, self.min_size, self.most)

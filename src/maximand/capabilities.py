@@ -1,0 +1,50 @@
+"""What a space can do, and what losses need."""
+
+from __future__ import annotations
+
+from enum import Flag, auto
+
+
+class Can(Flag):
+    """What may be missing: everything else every space can do."""
+
+    MARGINALS = auto()  # soft maxima at one temperature
+    MIXED = auto()  # soft maxima with a temperature for outputs and another for hidden slots
+    HIDDEN = auto()  # slots that are never annotated nor predicted
+    OTHER = auto()  # maxima over the outputs that contradict an annotation
+    PROJECTIONS = auto()  # onto the hull of the outputs
+    K_BEST = auto()
+    SAMPLING = auto()
+
+    @property
+    def words(self) -> str:
+        """What is meant, in words; of several, the first."""
+        return next(words for flag, words in WORDS.items() if flag in self)
+
+
+NOTHING = Can(0)
+USUAL = Can.OTHER | Can.PROJECTIONS  # what follows from an argmax
+WORDS = {
+    Can.MARGINALS: "marginals",
+    Can.MIXED: "marginals at two temperatures",
+    Can.HIDDEN: "hidden slots",
+    Can.OTHER: "maxima over what contradicts an annotation",
+    Can.PROJECTIONS: "projections",
+    Can.K_BEST: "k best outputs",
+    Can.SAMPLING: "samples",
+}
+CURES = {
+    Can.MARGINALS: "use a loss made of maxima or projections, such as hinge or euclidean",
+    Can.MIXED: "use one temperature for outputs and hidden slots",
+    Can.HIDDEN: "leave the slots open in the annotation instead",
+    Can.OTHER: "use hinge or ramp",
+    Can.PROJECTIONS: "use a loss made of maxima, such as hinge",
+    Can.K_BEST: "use argmax",
+    Can.SAMPLING: "use argmax",
+}
+
+
+def sentence(who: str, missing: Can, cures: dict[Can, str] | None = None) -> str:
+    """Say what is missing and what to do about it."""
+    flag = next(flag for flag in WORDS if flag in missing)
+    return f"{who} has no {flag.words}; {(cures or {}).get(flag, CURES[flag])}."

@@ -1,0 +1,285 @@
+"""Examples that live in one place, and what can be asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from functools import cached_property, reduce
+from itertools import pairwise
+from operator import and_
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maximand.batch import Batch, cut
+from maximand.engine import Threads
+from maximand.features import FeatureMap
+from maximand.numerics.block_rows import PartRows
+from maximand.oracles import Oracle, Target
+from maximand.support import EPSILON, Array, Guarantee, Ints, Support
+
+LANES = 8  # how many sums run side by side: fixed, so that the answer does not depend on the number of threads
+LANES_OF_LARGE_MODELS = 4  # each sum is as long as the weights
+LARGE_MODEL = 1 << 16
+LITTLE = 1 << 24  # bytes that cost vectors may always take
+
+
+class Answered(NamedTuple):
+    """What is known of the answers of an oracle on some examples.
+
+    `excess` is how much larger the weighted sum of the true maxima may be than that of the values, where that is known.
+    """
+
+    n_examples: int
+    guarantee: Guarantee
+    n_unconverged: int
+    excess: float | None
+
+    def __and__(self, other: Answered) -> Answered:
+        """Return what is known of both together."""
+        known = self.excess is not None and other.excess is not None
+        return Answered(
+            self.n_examples + other.n_examples,
+            self.guarantee & other.guarantee,
+            self.n_unconverged + other.n_unconverged,
+            self.excess + other.excess if known else None,  # type: ignore[operator]
+        )
+
+
+class Sums(NamedTuple):
+    """The weighted sum of the gradients and of the values of an oracle on some examples."""
+
+    slope: Array
+    value: float
+    answered: Answered
+
+
+class ExamplePlanes(NamedTuple):
+    """Planes of the penalties of single examples, less the score of their annotated parts.
+
+    The difference has few nonzeros where an output differs little from the annotation. `values` holds it for every
+    example asked; `rows` says which of these got a plane. Plane j has `coefficients` on `parts` of its example, from
+    pointers[j] to pointers[j+1]; their score plus offsets[j] is at most the value, and equal at the weights asked.
+    `rounding` is how much too large an offset may be for the arithmetic.
+    """
+
+    rows: Ints
+    pointers: Ints
+    parts: Ints
+    coefficients: Array
+    offsets: Array
+    values: Array
+    rounding: float
+    answered: Answered
+
+
+class _Piece(NamedTuple):
+    """A chunk of consecutive examples; its target where that is kept."""
+
+    batch: Batch
+    target: Target | None
+    examples: Ints | slice
+
+
+class Shard:
+    """A batch and its feature map; it keeps the last state of each oracle, and what solvers keep with it.
+
+    In memory there is one, cut into lanes of about equal work, each a list of chunks. Each lane has a sum of its own;
+    the lanes are added up in order.
+    """
+
+    def __init__(self, batch: Batch, features: FeatureMap):
+        self.batch, self.features = batch, features
+        self.threads = Threads(1)
+        self.states: dict[str, Any] = {}  # of each oracle, by a key
+        self.kept: dict[str, Any] = {}  # what solvers left here
+
+    def on(self, threads: Threads) -> Shard:
+        """Return the same shard, its lanes run by some threads."""
+        shard = copy(self)
+        shard.threads = threads
+        return shard
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("lanes", "part_rows")}
+
+    @cached_property
+    def lanes(self) -> list[list[_Piece]]:
+        """The chunks of each lane."""
+        batch = self.batch
+        n_lanes = LANES if self.features.n_weights <= LARGE_MODEL else LANES_OF_LARGE_MODELS
+        # Cost vectors are kept between calls while they take no more memory than the input itself.
+        keep = 8 * batch.space.n_parts <= max(batch.examples.inputs.n_bytes, LITTLE)
+        pieces = []
+        for examples in cut(batch.space.layout.work, n_lanes):
+            chunk = batch.take(examples)
+            pieces.append(_Piece(chunk, chunk.target if keep else None, examples))
+        n_lanes = min(n_lanes, len(pieces))
+        cuts = [len(pieces) * lane // n_lanes for lane in range(n_lanes + 1)]
+        return [pieces[a:b] for a, b in pairwise(cuts)]
+
+    @cached_property
+    def part_rows(self) -> PartRows:
+        """What the rows of A are made of."""
+        return self.features.part_rows(self.batch.examples)
+
+    def _chosen(self, batch: Batch | None, examples: Ints | None) -> list[list[_Piece]]:
+        """Return the lanes, or a single piece of some examples."""
+        return self.lanes if batch is None else [[_Piece(batch, None, examples)]]  # type: ignore[arg-type]
+
+    def _each(
+        self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], states: dict[int, Any]
+    ) -> Iterator[tuple[Batch, Target, Array, Support]]:
+        """Ask the oracle at expanded weights, chunk by chunk; yield chunk, target, theta and answer, note its state."""
+        last = self.states.get(key)
+        for piece in lane:
+            target = piece.target or piece.batch.target
+            theta = self.features.scores(piece.batch.examples, expanded)
+            state = None if last is None else last.take(piece.examples)
+            support = oracle(piece.batch.space, theta, target, state)
+            states[_first(piece)] = support.state
+            yield piece.batch, target, theta, support
+
+    def _note(self, key: str, lanes: list[list[_Piece]], states: dict[int, Any], examples: Ints | None) -> None:
+        """Keep the states that oracles returned."""
+        found = [states[_first(piece)] for lane in lanes for piece in lane]
+        if found[0] is None:
+            return
+        if examples is None:
+            self.states[key] = type(found[0]).joined(found)
+        elif key in self.states:
+            self.states[key] = self.states[key].put(examples, found[0])
+
+    def sums(self, oracle: Oracle, key: str, weights: Array, examples: Ints | None = None, even: bool = False) -> Sums:
+        """Return the weighted sum over all examples, or over some; `even`, as if these had equal weights."""
+        expanded = self.features.expand(weights)
+        some = None if examples is None else self.batch.take(examples)
+        if some is not None and even:
+            some = some.evenly()
+        weight = (some or self.batch).weight
+        flat = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
+        lanes, states = self._chosen(some, examples), dict[int, Any]()
+
+        def lane_sums(lane: list[_Piece]) -> Sums:
+            slope, value, answered = np.zeros(self.features.n_expanded), 0.0, []
+            for chunk, _, _, support in self._each(oracle, key, expanded, lane, states):
+                mean = support.mean if flat else chunk.space.layout.scale(support.mean, chunk.weight)
+                self.features.add_sums(chunk.examples, mean, slope)
+                value += float(chunk.weight @ support.value)
+                answered.append(_answered(support, chunk.weight))
+            return Sums(slope, value, reduce(and_, answered))
+
+        found = self.threads.each(lane_sums, lanes)
+        total, value, answered = next(found)
+        for slope, lane_value, lane_answered in found:
+            total += slope
+            value += lane_value
+            answered = answered & lane_answered
+        self._note(key, lanes, states, examples)
+        if flat:
+            total *= weight[0]
+        return Sums(self.features.reduce(total), value, answered)
+
+    def planes(
+        self, oracle: Oracle, key: str, weights: Array, examples: Ints | None = None, above: Array | None = None
+    ) -> ExamplePlanes:
+        """Return planes, one for each of the given examples (default: of all).
+
+        With `above`, only for examples whose value exceeds it: what is there already need not be built again.
+        """
+        some = None if examples is None else self.batch.take(examples)
+        lanes, states = self._chosen(some, examples), dict[int, Any]()
+        threshold = np.full((some or self.batch).n_examples, -np.inf) if above is None else above
+        expanded = self.features.expand(weights)
+        starts = np.cumsum([0] + [sum(piece.batch.n_examples for piece in lane) for lane in lanes]).tolist()
+
+        def lane_planes(work: tuple[list[_Piece], int]) -> list[ExamplePlanes]:
+            lane, start = work
+            found = []
+            for chunk, target, theta, support in self._each(oracle, key, expanded, lane, states):
+                layout = chunk.space.layout
+                values = support.value - layout.dot(theta, target.psi)
+                wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
+                scores = layout.dot(theta, support.mean)[wanted]
+                offsets = support.value[wanted] - scores
+                rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
+                difference = layout.nonzeros(support.mean - target.psi, wanted)
+                answered = _answered(support, chunk.weight)
+                found.append(ExamplePlanes(start + wanted, *difference, offsets, values, rounding, answered))
+                start += chunk.n_examples
+            return found
+
+        work = list(zip(lanes, starts[:-1], strict=True))
+        found = [planes for lane in self.threads.each(lane_planes, work) for planes in lane]
+        self._note(key, lanes, states, examples)
+        return ExamplePlanes(
+            np.concatenate([planes.rows for planes in found]),
+            np.concatenate([[0], np.cumsum(np.concatenate([np.diff(planes.pointers) for planes in found]))]),
+            np.concatenate([planes.parts for planes in found]),
+            np.concatenate([planes.coefficients for planes in found]),
+            np.concatenate([planes.offsets for planes in found]),
+            np.concatenate([planes.values for planes in found]),
+            max(planes.rounding for planes in found),
+            reduce(and_, (planes.answered for planes in found)),
+        )
+
+    def slacks(self, oracle: Oracle, key: str, weights: Array) -> tuple[Array, Array, Answered]:
+        """Return for each example the value of the penalty and the score of its annotated parts."""
+        expanded, states = self.features.expand(weights), dict[int, Any]()
+
+        def lane_slacks(lane: list[_Piece]) -> list[tuple[Array, Array, Answered]]:
+            return [
+                (support.value, chunk.space.layout.dot(theta, target.psi), _answered(support, chunk.weight))
+                for chunk, target, theta, support in self._each(oracle, key, expanded, lane, states)
+            ]
+
+        found = [scores for lane in self.threads.each(lane_slacks, self.lanes) for scores in lane]
+        values, annotated, answered = zip(*found, strict=True)
+        return np.concatenate(values), np.concatenate(annotated), reduce(and_, answered)
+
+    def annotated_score(self) -> Array:
+        """Return the slope of the weighted mean score of the annotated parts."""
+        return self._annotated_slope
+
+    @cached_property
+    def _annotated_slope(self) -> Array:
+        slope = np.zeros(self.features.n_expanded)
+        for lane in self.lanes:
+            for chunk, target, _ in lane:
+                psi = (target or chunk.target).psi
+                self.features.add_sums(chunk.examples, chunk.space.layout.scale(psi, chunk.weight), slope)
+        return self.features.reduce(slope)
+
+    def state(self, key: str) -> Any:
+        """Return the last state of the oracle, by its key."""
+        return self.states.get(key)
+
+    def begin_from(self, key: str, state: Any) -> None:
+        """Let the oracle, by its key begin from a state; from scratch where that is None."""
+        self.states.pop(key, None)
+        if state is not None:
+            self.states[key] = state
+
+    def ask(self, name: str, method: str, *arguments: Any) -> Any:
+        """Call a method of what a solver left here under a name."""
+        return getattr(self.kept[name], method)(*arguments)
+
+    def keep(self, name: str, make: Any, *arguments: Any) -> None:
+        """Let a solver leave something here: make(shard, *arguments)."""
+        self.kept[name] = make(self, *arguments)
+
+
+def _answered(support: Support, weight: Array) -> Answered:
+    """Return what is known of an answer."""
+    unconverged = 0 if support.converged is None else int((~support.converged).sum())
+    excess = None
+    if support.guarantee.bounds_from_above:
+        excess = 0.0
+    elif support.bound is not None:
+        excess = float(weight @ np.maximum(support.bound - support.value, 0.0))
+    return Answered(support.value.size, support.guarantee, unconverged, excess)
+
+
+def _first(piece: _Piece) -> int:
+    """Return the first example of a piece, which tells it from others."""
+    return piece.examples.start if isinstance(piece.examples, slice) else -1
