@@ -12,7 +12,6 @@ from sklearn.metrics import accuracy_score, average_precision_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fuzzing import mutate
 from maximand import (
@@ -43,6 +42,7 @@ from maximand import (
     save,
 )
 from maximand.models import dump
+from thinning import scikit_learn_checks
 
 NAMES = ("blues", "jazz", "rock")
 TWO_VALUES = "sends columns with the values 1 and 2, which are no indicators"
@@ -77,7 +77,7 @@ def expected_failures(estimator):
 TIGHT = NSlack(tolerance=1e-9, max_iterations=100)
 
 
-@parametrize_with_checks(
+@scikit_learn_checks(
     [
         MultilabelClassifier(solver=TIGHT, regularization=0.1),
         MultilabelClassifier(structure="pairwise", solver=TIGHT, regularization=0.1),

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from cases import CASES, NAMES
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 from test_spaces import agrees, everything, part_places
@@ -16,6 +16,7 @@ from maximand.oracles import Entropic, Euclidean, Target
 from maximand.sets import Cube, Everything, Hull, RowStochastic, Sized
 from maximand.spaces import ActiveSet, AwaySteps, Choice, Labels, Matching, Ordinal, OutputSpace, Ranking, Subset
 from maximand.support import Geometry
+from thinning import tries
 
 EVERY_CASE = pytest.mark.parametrize("case", CASES, ids=NAMES)
 EVERY_GEOMETRY = pytest.mark.parametrize("geometry", list(Geometry), ids=lambda geometry: geometry.name.lower())
@@ -57,7 +58,7 @@ def distance_to_hull(outputs, point):
 @EVERY_CASE
 @EVERY_GEOMETRY
 @given(seed=SEEDS, scale=st.sampled_from([0.0, 0.3, 1.0, 5.0]))
-@settings(max_examples=8, deadline=None)
+@tries(8)
 def test_projections_are_optimal(case, geometry, seed, scale):
     theta = scale * case.theta(np.random.default_rng(seed))
     check_optimal(case, case.space.project(theta, geometry), theta, everything, geometry)
@@ -79,7 +80,7 @@ def test_projections_equal_long_runs_of_the_active_set_and_of_away_steps(case, g
 
 @EVERY_CASE
 @given(seed=SEEDS)
-@settings(max_examples=10, deadline=None)
+@tries(10)
 def test_projecting_again_changes_nothing(case, seed):
     """A mean that is known by its gap alone may be off by d where d^2 / (2 max u) is no more than that gap."""
     theta = case.theta(np.random.default_rng(seed))
@@ -109,7 +110,7 @@ def test_euclidean_means_are_sparse_and_entropic_ones_are_not(case):
 @EVERY_CASE
 @EVERY_GEOMETRY
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@tries(15)
 def test_smaller_sets_have_smaller_losses(case, geometry, seed):
     """blondel2019, proposition 1; and (7): the divergence from the projection bounds no loss from above."""
     theta = case.theta(np.random.default_rng(seed))
@@ -161,7 +162,7 @@ SMALL = [
 @pytest.mark.parametrize(("space", "n_parts"), SMALL, ids=[type(space).__name__ for space, _ in SMALL])
 @EVERY_GEOMETRY
 @given(seed=SEEDS)
-@settings(max_examples=25, deadline=None)
+@tries(25)
 def test_calibrated_decoding_is_consistent(space, n_parts, geometry, seed):
     """blondel2019, proposition 5, for a single x and a known distribution of y.
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from cases import CASES, NAMES
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maximand.spaces import Annotations, Matching, Orders, Parts, Ranking, Sizes
 from maximand.support import Geometry, Guarantee
+from thinning import tries
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 SEEDS = st.integers(0, 10_000)
@@ -98,7 +99,7 @@ def check_soft_maximum(case, support, theta, keep, temperature):
 
 
 @given(seed=SEEDS, scale=st.sampled_from([0.0, 1.0, 30.0]))
-@settings(max_examples=25, deadline=None)
+@tries(25)
 def test_argmax_beats_every_output(case, seed, scale):
     theta = scale * case.theta(np.random.default_rng(seed))
     for annotation in (case.full, case.partial, case.unknown):
@@ -119,7 +120,7 @@ def has_marginals(case):
 
 
 @given(seed=SEEDS, temperature=st.sampled_from([1.0, 0.3, 5.0, 1e-3]), scale=st.sampled_from([1.0, 200.0]))
-@settings(max_examples=25, deadline=None)
+@tries(25)
 def test_marginals_equal_enumeration(case, seed, temperature, scale):
     theta = scale * case.theta(np.random.default_rng(seed))
     space = case.space
@@ -134,7 +135,7 @@ def test_marginals_equal_enumeration(case, seed, temperature, scale):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=10, deadline=None)
+@tries(10)
 def test_marginals_are_the_gradient_of_the_log_sum(case, seed):
     rng = np.random.default_rng(seed)
     theta, direction, step = case.theta(rng), case.theta(rng), 1e-5
@@ -171,7 +172,7 @@ def test_enumerated_outputs_are_distinct(case):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=10, deadline=None)
+@tries(10)
 def test_a_batch_answers_like_its_examples_one_by_one(case, seed):
     theta = case.theta(np.random.default_rng(seed))
 
