@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cases import CASES
-from test_spaces import agrees, part_places
+from enumeration import agrees, part_places
 
 from maximand.costs import DifferentParts, DiscountedGain, Hamming, MissedTop, PrecisionAt
 from maximand.decoding import Calibrated, MaxScore

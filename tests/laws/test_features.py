@@ -11,18 +11,15 @@ pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 
 def test_scores_and_sums_are_transposes(case):
     rng = np.random.default_rng(0)
-    weights, mean = rng.normal(size=case.features.n_weights), rng.normal(size=case.space.n_parts)
-    sums = np.zeros(case.features.n_spread)
-    case.features.add_sums(case.inputs, mean, sums)
-    theta = case.features.scores(case.inputs, case.features.spread(weights))
-    np.testing.assert_allclose(theta @ mean, weights @ case.features.gather(sums), rtol=1e-12)
+    weights, mean = case.weights(rng), rng.normal(size=case.space.n_parts)
+    np.testing.assert_allclose(case.scores(weights) @ mean, weights @ case.sums(mean), rtol=1e-12)
 
 
 def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
     rng = np.random.default_rng(1)
     mean = rng.normal(size=case.space.n_parts) * (rng.random(case.space.n_parts) < 0.4)
-    weights = rng.normal(size=case.features.n_weights)
-    theta = case.features.scores(case.inputs, case.features.spread(weights))
+    weights = case.weights(rng)
+    theta = case.scores(weights)
     rows, everyone = case.features.part_rows(case.inputs), np.arange(case.space.n_examples)
     pointers, parts, values = case.space.nonzeros(mean, everyone)
     assert values.size == np.count_nonzero(mean)
@@ -34,20 +31,18 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
         part_scores(rows, i, listed, listed.size, by_label(rows, weights), scores)
         score = amounts @ scores[listed]
         np.testing.assert_allclose(score, case.space.dot(theta, mean)[i], atol=1e-12)
-        expected, sums = np.zeros(case.features.n_spread), np.zeros(case.features.n_weights)
-        case.features.add_sums(case.inputs, case.space.scale(mean, only), expected)
+        sums = np.zeros(weights.size)
         add_parts(rows, i, listed, 0.5 * amounts, listed.size, 2.0, sums)
-        np.testing.assert_allclose(by_feature(rows, sums), case.features.gather(expected), atol=1e-12)
+        np.testing.assert_allclose(by_feature(rows, sums), case.sums(case.space.scale(mean, only)), atol=1e-12)
         squared = float(sums @ sums)
         np.testing.assert_allclose(drain_parts(rows, i, listed, listed.size, sums), squared, atol=1e-12)
         assert not sums.any()
 
 
 def test_inputs_of_some_examples_have_their_scores(case):
-    weights = case.features.spread(np.random.default_rng(2).normal(size=case.features.n_weights))
+    weights = case.weights(np.random.default_rng(2))
     n = case.space.n_examples
     for examples in (slice(1, n), np.arange(1, n), np.array([n - 1, 0])):
         space = case.space.take(examples)
-        theta = case.features.scores(case.inputs.take(examples), weights)
-        whole = case.space.argmax(case.features.scores(case.inputs, weights)).value
-        np.testing.assert_allclose(space.argmax(theta).value, whole[examples], rtol=1e-12)
+        whole = case.space.argmax(case.scores(weights)).value
+        np.testing.assert_allclose(space.argmax(case.scores(weights, examples)).value, whole[examples], rtol=1e-12)

@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from cases import CASES, NAMES
+from enumeration import agrees, everything, part_places
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
-from test_spaces import agrees, everything, part_places
 
 from maximand.decoding import Calibrated
 from maximand.losses import generated

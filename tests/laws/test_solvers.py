@@ -1,6 +1,5 @@
 """Laws of solvers: one minimum for all, gaps that bound the truth, the same answer on any number of threads."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +14,7 @@ from maximand.spaces import Choice
 from maximand.support import Guarantee
 from thinning import cover
 
+CHOICE = CASES[NAMES.index("choice")]
 EVERY_CASE = pytest.mark.parametrize("case", CASES, ids=NAMES)
 EVERY_KIND = pytest.mark.parametrize("case", cover(CASES, lambda case: {case.kind}), ids=lambda case: case.name)
 EVERY_PAIR = pytest.mark.parametrize(("case", "loss"), PAIRS, ids=PAIR_NAMES)
@@ -120,9 +120,9 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
     plane = objective.penalty(weights)
     examples = objective.planes(weights)
     reference = objective.annotated_score()(weights)
-    rows = objective.features.part_rows(objective.batch.inputs)
+    rows = case.features.part_rows(case.inputs)
     ordered = by_label(rows, weights)
-    by_example, scores = [], np.empty(objective.batch.space.n_parts)
+    by_example, scores = [], np.empty(case.space.n_parts)
     for i, offset, own in zip(examples.rows, examples.offsets, pairwise(examples.pointers), strict=True):
         parts = examples.parts[slice(*own)]
         part_scores(rows, i, parts, parts.size, ordered, scores)
@@ -143,7 +143,7 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
 def test_threads_do_not_change_the_answer(case, loss, monkeypatch):
     monkeypatch.setattr("maximand.batch.SMALLEST_CHUNK", 4)
     monkeypatch.setattr("maximand.batch.CHUNK_PARTS", 16)
-    weights = np.random.default_rng(0).normal(size=case.features.n_weights)
+    weights = case.weights(np.random.default_rng(0))
     whole = case.objective(loss, engine=Threads(1)).value_and_gradient(weights)
     several = case.objective(loss, engine=Threads(3)).value_and_gradient(weights)
     assert whole[0] == several[0]
@@ -157,13 +157,11 @@ def test_threads_do_not_change_the_answer(case, loss, monkeypatch):
 @EVERY_PAIR
 def test_sample_weight_two_is_a_repeated_example(case, loss):
     n = case.space.n_examples
-    repeated = np.r_[np.arange(n), 0, 1]
     weight = np.ones(n)
     weight[:2] = 2.0
     weighted = case.objective(loss, sample_weight=weight)
-    batch = weighted.batch.take(repeated)
-    longer = replace(weighted, frozen=None).of(batch, case.features, loss, weighted.regularization)
-    weights = np.random.default_rng(0).normal(size=case.features.n_weights)
+    longer = case.objective(loss, examples=np.r_[np.arange(n), 0, 1])
+    weights = case.weights(np.random.default_rng(0))
     np.testing.assert_allclose(weighted.value(weights), longer.value(weights), rtol=1e-12)
 
 
@@ -206,7 +204,7 @@ def test_automatic_solvers_are_valid_for_what_they_are_chosen():
 
 
 def test_a_solver_that_does_not_fit_says_what_does():
-    case = CASES[0]
+    case = CHOICE
     with pytest.raises(ValueError, match=r"LBFGS needs a smooth objective and hinge is not; use OneSlack"):
         LBFGS().minimize(case.objective(HINGE))
     with pytest.raises(ValueError, match=r"OneSlack needs a convex objective and ramp is not; use CCCP"):
@@ -218,7 +216,7 @@ def test_a_solver_that_does_not_fit_says_what_does():
 
 
 def test_ctrl_c_and_callbacks_keep_the_best_weights():
-    objective = CASES[0].objective(HINGE)
+    objective = CHOICE.objective(HINGE)
 
     def interrupt(record, run):
         if record.iteration == 3:
@@ -237,7 +235,7 @@ def test_ctrl_c_and_callbacks_keep_the_best_weights():
                 if next(asked) == 5:
                     raise KeyboardInterrupt
 
-    partial = CASES[0].objective(HINGE, CASES[0].partial)
+    partial = CHOICE.objective(HINGE, CHOICE.partial)
     result = CCCP(inner=Interrupted(tolerance=1e-9)).minimize(partial)
     assert "interrupted by the user" in result.stop_reason
     assert next(asked) == 6
