@@ -9,6 +9,7 @@ from feature_maps import one_row
 
 from maximand.batch import Batch
 from maximand.costs import Cost
+from maximand.numerics.part_rows import by_label, part_scores
 from maximand.objective import Objective
 from maximand.oracles import Soft
 from maximand.spaces import Annotations, Labels, OutputSpace, Parts
@@ -139,6 +140,17 @@ class Case:
     def scores(self, weights, examples=None):
         inputs = self.inputs if examples is None else self.inputs.take(examples)
         return self.features.scores(inputs, self.features.spread(weights))
+
+    def part_scores(self, weights):
+        """The function that scores some parts of an example, numbered among its own, from their rows alone."""
+        rows = self.features.part_rows(self.inputs)
+        ordered, room = by_label(rows, weights), np.empty(self.space.n_parts)
+
+        def scores_of(example, own):
+            part_scores(rows, example, own, own.size, ordered, room)
+            return room[own]
+
+        return scores_of
 
     def sums(self, mean):
         """The transpose of `scores`."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import CASES, NAMES
 
-from maximand.numerics.part_rows import add_parts, by_feature, by_label, drain_parts, part_scores
+from maximand.numerics.part_rows import add_parts, by_feature, drain_parts
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 
@@ -19,7 +19,7 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
     rng = np.random.default_rng(1)
     mean = rng.normal(size=case.space.n_parts) * (rng.random(case.space.n_parts) < 0.4)
     weights = case.weights(rng)
-    theta = case.scores(weights)
+    theta, scores_of = case.scores(weights), case.part_scores(weights)
     rows, everyone = case.features.part_rows(case.inputs), np.arange(case.space.n_examples)
     pointers, parts, values = case.space.nonzeros(mean, everyone)
     assert values.size == np.count_nonzero(mean)
@@ -27,9 +27,8 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
         own = slice(pointers[i], pointers[i + 1])
         only = np.zeros(everyone.size)
         only[i] = 1.0
-        listed, amounts, scores = parts[own], values[own], np.empty(case.space.n_parts)
-        part_scores(rows, i, listed, listed.size, by_label(rows, weights), scores)
-        score = amounts @ scores[listed]
+        listed, amounts = parts[own], values[own]
+        score = amounts @ scores_of(i, listed)
         np.testing.assert_allclose(score, case.space.dot(theta, mean)[i], atol=1e-12)
         sums = np.zeros(weights.size)
         add_parts(rows, i, listed, 0.5 * amounts, listed.size, 2.0, sums)

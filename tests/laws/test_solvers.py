@@ -8,7 +8,6 @@ from cases import ANSWERED, CASES, NAMES, PAIR_NAMES, PAIRS, SOLVERS
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, PERCEPTRON, RAMP, SLACK_HINGE, SQUARED
-from maximand.numerics.part_rows import by_label, part_scores
 from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic, working_sets
 from maximand.spaces import Choice
 from maximand.support import Guarantee
@@ -120,13 +119,10 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
     plane = objective.penalty(weights)
     examples = objective.planes(weights)
     reference = objective.annotated_score()(weights)
-    rows = case.features.part_rows(case.inputs)
-    ordered = by_label(rows, weights)
-    by_example, scores = [], np.empty(case.space.n_parts)
+    scores_of, by_example = case.part_scores(weights), []
     for i, offset, own in zip(examples.rows, examples.offsets, pairwise(examples.pointers), strict=True):
         parts = examples.parts[slice(*own)]
-        part_scores(rows, i, parts, parts.size, ordered, scores)
-        by_example.append(offset + examples.coefficients[slice(*own)] @ scores[parts])
+        by_example.append(offset + examples.coefficients[slice(*own)] @ scores_of(i, parts))
     np.testing.assert_allclose(by_example, examples.values[examples.rows], atol=1e-10)
     mean = float(objective.batch.weight @ examples.values)
     np.testing.assert_allclose(mean + reference, plane(weights), atol=1e-10)
