@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 
 from maximand.numerics import fields
 from maximand.spaces import mixtures, scaled_costs
 from maximand.support import Array, Bools, Geometry, Ints, Support
-
-
-class Annotation(Protocol):
-    """What is known of the outputs of a batch, in compact form."""
-
-    @property
-    def full(self) -> Bools:
-        """Per example: the annotation leaves exactly one output."""
-
-    def take(self, examples: Ints | slice) -> Self:
-        """Return the annotation of some examples."""
 
 
 class OutputSpace(ABC):
