@@ -40,7 +40,7 @@ def scikit_learn_checks(estimators, **settings):
 
     def members(case):
         (estimator, check), marks = (case, ()) if type(case) is tuple else (case.values, case.marks)
-        return {repr(estimator), (check.func.__name__, repr(check.keywords), bool(marks))}
+        return {str(estimator.get_params()), (check.func.__name__, repr(check.keywords), bool(marks))}
 
     every = parametrize_with_checks(estimators, **settings).mark
     names, cases = every.args
