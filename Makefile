@@ -3,13 +3,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint docs benchmarks clean
+.PHONY: demo test test-all lint docs benchmarks clean
 
 demo: $(READY)
 	$(BIN)/maximand demo
 
 test: $(READY) lint
 	$(BIN)/python -m pytest -n 2
+
+test-all: $(READY) lint
+	MAXIMAND_TEST_ALL=1 $(BIN)/python -m pytest -n 2
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ import pytest
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 if "MAXIMAND_DATA" not in os.environ and BESIDE.is_dir():
     os.environ["MAXIMAND_DATA"] = str(BESIDE)
+sys.path.insert(0, str(Path(__file__).parent / "laws"))  # the cases serve other tests as well
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maximand import LOSSES, BlockFrankWolfe, Calibrated, CostMatrix, MulticlassClassifier, OneSlack
+from thinning import scikit_learn_checks
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def digits():
 
 
 # Tight, because one of the checks compares two fits to seven digits.
-@parametrize_with_checks(
+@scikit_learn_checks(
     [
         MulticlassClassifier(tolerance=1e-12, regularization=0.1),
         MulticlassClassifier(loss="crf", tolerance=1e-12, regularization=0.1),

@@ -6,7 +6,6 @@ from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maximand import (
     Budget,
@@ -25,12 +24,13 @@ from maximand import (
     load,
     save,
 )
+from thinning import scikit_learn_checks
 
 SIZES = ["S", "M", "L", "XL"]
 
 
 # Tight, because one of the checks compares two fits to seven digits.
-@parametrize_with_checks(
+@scikit_learn_checks(
     [
         OrdinalClassifier(tolerance=1e-12, regularization=0.1),
         OrdinalClassifier(loss="crf", tolerance=1e-12, regularization=0.1),

@@ -55,7 +55,7 @@ def test_rankings_that_know_no_order_are_no_obstacle(projection):
 def test_the_limit_of_rounds_leaves_the_easier_start_alone(rankings, tmp_path):
     X, full = rankings
     some = [row[:3] for row in full[:60]]
-    settings = {"projection": "ramp", "classes": NAMES}
+    settings = {"projection": "ramp", "classes": NAMES, "regularization": 1e-2}
     whole = LabelRanker(**settings).fit(X[:60], some)
     file = tmp_path / "run"
     short = LabelRanker(**settings, max_iterations=2).set_callbacks(Checkpoint(file))

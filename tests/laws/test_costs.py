@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cases import CASES
-from test_spaces import agrees, part_places
+from enumeration import agrees, part_places
 
 from maximand import OracleTask, StructuredPredictor
 from maximand.costs import (
@@ -26,16 +26,20 @@ from maximand.spaces import Chain, Choice, Graph, Labels, Matching, OracleSpace,
 PAIRS = [(case, cost) for case in CASES for cost in case.costs]
 
 
+def costs_of_all_pairs(one, cost):
+    """The cost of each output of a batch of one (column) where another is true (row)."""
+    decoded = [one.decode(row)[0] for row in one.outputs()]
+    return np.array([[cost(true, guess) for guess in decoded] for true in decoded])
+
+
 @pytest.mark.parametrize(("case", "cost"), PAIRS, ids=[f"{case.name}: {cost}" for case, cost in PAIRS])
 class TestCosts:
     def test_linear_equals_cost_on_all_pairs(self, case, cost):
         for _, one in case.singles():
             outputs = one.outputs()
-            for true in outputs:
+            for true, expected in zip(outputs, costs_of_all_pairs(one, cost), strict=True):
                 vector, constant = cost.linear(one, true)
-                for guess in outputs:
-                    expected = cost(one.decode(true)[0], one.decode(guess)[0])
-                    np.testing.assert_allclose(vector @ guess + constant[0], expected, atol=1e-12)
+                np.testing.assert_allclose(outputs @ vector + constant[0], expected, atol=1e-12)
 
     def test_linear_is_an_expectation(self, case, cost):
         rng = np.random.default_rng(0)
@@ -43,12 +47,8 @@ class TestCosts:
             outputs = one.outputs()
             chances = rng.dirichlet(np.ones(len(outputs)))
             vector, constant = cost.linear(one, chances @ outputs)
-            for guess in outputs:
-                expected = sum(
-                    chance * cost(one.decode(true)[0], one.decode(guess)[0])
-                    for chance, true in zip(chances, outputs, strict=True)
-                )
-                np.testing.assert_allclose(vector @ guess + constant[0], expected, atol=1e-12)
+            expected = chances @ costs_of_all_pairs(one, cost)
+            np.testing.assert_allclose(outputs @ vector + constant[0], expected, atol=1e-12)
 
     def test_cost_is_never_negative_and_zero_on_agreement(self, case, cost):
         for annotation in (case.full, case.partial, case.unknown):

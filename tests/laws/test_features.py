@@ -4,27 +4,24 @@ import numpy as np
 import pytest
 from cases import CASES, NAMES
 
-from maximand.numerics.block_rows import add_parts, by_feature, by_label, drain_parts, part_scores, room_for
+from maximand.numerics.block_rows import add_parts, by_feature, drain_parts, room_for
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 
 
 def test_scores_and_sums_are_transposes(case):
     rng = np.random.default_rng(0)
-    weights, mean = rng.normal(size=case.features.n_weights), rng.normal(size=case.space.n_parts)
-    sums = np.zeros(case.features.n_expanded)
-    case.features.add_sums(case.examples, mean, sums)
-    theta = case.features.scores(case.examples, case.features.expand(weights))
+    weights, mean = case.weights(rng), rng.normal(size=case.space.n_parts)
     np.testing.assert_allclose(
-        case.space.layout.dot(theta, mean).sum(), weights @ case.features.reduce(sums), rtol=1e-12
+        case.space.layout.dot(case.scores(weights), mean).sum(), weights @ case.sums(mean), rtol=1e-12
     )
 
 
 def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
     rng = np.random.default_rng(1)
     mean = rng.normal(size=case.space.n_parts) * (rng.random(case.space.n_parts) < 0.4)
-    weights = rng.normal(size=case.features.n_weights)
-    theta = case.features.scores(case.examples, case.features.expand(weights))
+    weights = case.weights(rng)
+    theta, scores_of = case.scores(weights), case.part_scores(weights)
     rows, everyone = case.features.part_rows(case.examples), np.arange(case.space.n_examples)
     pointers, parts, values = case.space.layout.nonzeros(mean, everyone)
     assert values.size == np.count_nonzero(mean)
@@ -33,14 +30,13 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
         own = slice(pointers[i], pointers[i + 1])
         only = np.zeros(everyone.size)
         only[i] = 1.0
-        listed, amounts, scores = parts[own], values[own], np.empty(case.space.n_parts)
-        part_scores(rows, i, listed, listed.size, by_label(rows.blocks, weights), scores, room)
-        score = amounts @ scores[listed]
+        listed, amounts = parts[own], values[own]
+        score = amounts @ scores_of(i, listed)
         np.testing.assert_allclose(score, case.space.layout.dot(theta, mean)[i], atol=1e-12)
-        expected, sums = np.zeros(case.features.n_expanded), np.zeros(case.features.n_weights)
-        case.features.add_sums(case.examples, case.space.layout.scale(mean, only), expected)
+        sums = np.zeros(weights.size)
         add_parts(rows, i, listed, 0.5 * amounts, listed.size, 2.0, sums, room, written=False)
-        np.testing.assert_allclose(by_feature(rows.blocks, sums), case.features.reduce(expected), atol=1e-12)
+        alone = case.sums(case.space.layout.scale(mean, only))
+        np.testing.assert_allclose(by_feature(rows.blocks, sums), alone, atol=1e-12)
         squared = float(sums @ sums)
         np.testing.assert_allclose(
             drain_parts(rows, i, listed, listed.size, sums, room, written=True), squared, atol=1e-12
@@ -49,10 +45,9 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
 
 
 def test_inputs_of_some_examples_have_their_scores(case):
-    weights = case.features.expand(np.random.default_rng(2).normal(size=case.features.n_weights))
+    weights = case.weights(np.random.default_rng(2))
     n = case.space.n_examples
     for examples in (slice(1, n), np.arange(1, n), np.array([n - 1, 0])):
         space = case.space.take(examples)
-        theta = case.features.scores(case.examples.take(examples), weights)
-        whole = case.space.argmax(case.features.scores(case.examples, weights)).value
-        np.testing.assert_allclose(space.argmax(theta).value, whole[examples], rtol=1e-12)
+        whole = case.space.argmax(case.scores(weights)).value
+        np.testing.assert_allclose(space.argmax(case.scores(weights, examples)).value, whole[examples], rtol=1e-12)

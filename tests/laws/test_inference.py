@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maximand.inference import (
@@ -24,6 +24,7 @@ from maximand.inference import (
 )
 from maximand.inference.automatic import MaximaAndSums
 from maximand.support import Guarantee
+from thinning import tries
 
 
 @dataclass
@@ -109,7 +110,7 @@ def rounding(theta):
 
 @EVERY
 @given(seed=SEEDS)
-@settings(max_examples=30, deadline=None)
+@tries(30)
 def test_under_exact_over(enrolled, seed):
     rng = np.random.default_rng(seed)
     graphs = random_graphs(rng, enrolled.batch, enrolled.binary)
@@ -137,7 +138,7 @@ def test_under_exact_over(enrolled, seed):
 
 @EVERY
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@tries(15)
 def test_means_are_of_nodes_and_pairs_that_agree(enrolled, seed):
     rng = np.random.default_rng(seed)
     graphs = random_graphs(rng, min(enrolled.batch, 8), enrolled.binary)
@@ -159,7 +160,7 @@ def test_means_are_of_nodes_and_pairs_that_agree(enrolled, seed):
 
 @EVERY
 @given(seed=SEEDS)
-@settings(max_examples=10, deadline=None)
+@tries(10)
 def test_a_batch_is_its_graphs_one_by_one(enrolled, seed):
     rng = np.random.default_rng(seed)
     graphs = random_graphs(rng, min(enrolled.batch, 8), enrolled.binary)
@@ -174,7 +175,7 @@ def test_a_batch_is_its_graphs_one_by_one(enrolled, seed):
 
 @EVERY
 @given(seed=SEEDS)
-@settings(max_examples=10, deadline=None)
+@tries(10)
 def test_forests_are_solved_exactly_by_those_that_say_so(enrolled, seed):
     if not (enrolled.exact_on_forests or enrolled.exact):
         pytest.skip("local search is exact nowhere")
@@ -197,7 +198,7 @@ def test_ties_are_broken_in_the_same_way_every_time(enrolled):
 
 @SOFT
 @given(seed=SEEDS, temperature=st.sampled_from([1.0, 0.3, 5.0, 1e-3]))
-@settings(max_examples=20, deadline=None)
+@tries(20)
 def test_marginals_of_forests_equal_enumeration_at_any_one_temperature(enrolled, seed, temperature):
     rng = np.random.default_rng(seed)
     graphs = random_graphs(rng, 20, forest=True)
@@ -211,7 +212,7 @@ def test_marginals_of_forests_equal_enumeration_at_any_one_temperature(enrolled,
 
 
 @given(seed=SEEDS)
-@settings(max_examples=30, deadline=None)
+@tries(30)
 def test_tree_equals_enumeration_on_any_small_graph(seed):
     rng = np.random.default_rng(seed)
     graphs = random_graphs(rng, 30)
@@ -226,7 +227,7 @@ def test_tree_equals_enumeration_on_any_small_graph(seed):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=30, deadline=None)
+@tries(30)
 def test_the_roof_dual_is_the_linear_program(seed):
     rng = np.random.default_rng(seed)
     graphs = random_graphs(rng, 10, binary=True)
@@ -237,7 +238,7 @@ def test_the_roof_dual_is_the_linear_program(seed):
 
 
 @given(seed=SEEDS, rho=st.sampled_from([1.0, 0.95, 0.8, 0.5]))
-@settings(max_examples=20, deadline=None)
+@tries(20)
 def test_rho_approximate_finds_its_share_and_no_better_than_it_must(seed, rho):
     rng = np.random.default_rng(seed)
     graphs = random_graphs(rng, 30)

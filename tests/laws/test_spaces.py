@@ -3,72 +3,16 @@
 import numpy as np
 import pytest
 from cases import CASES, NAMES
-from hypothesis import given, settings
+from enumeration import agrees, contradicts, enumerated, everything, part_places, scores_of
+from hypothesis import given
 from hypothesis import strategies as st
 
-from maximand.spaces import Annotations, Matching, Orders, Parts, Ranking, Sizes
+from maximand.spaces import Matching, Ranking
 from maximand.support import Geometry, Guarantee
+from thinning import tries
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 SEEDS = st.integers(0, 10_000)
-
-
-def scores_of(outputs, theta):
-    return (outputs * np.where(outputs != 0, theta, 0.0)).sum(axis=1)
-
-
-def enumerated(case, theta, keep):
-    """Yield for each example its single space, slice of theta and the outputs that `keep` lets through."""
-    for examples, one in case.singles():
-        parts = part_places(case.space, examples)
-        outputs = one.outputs()
-        yield one, parts, outputs[keep(one, outputs, examples)]
-
-
-def part_places(space, examples):
-    """The places in a batch vector of the parts of some examples, in the order of their own batch."""
-    mask = space.layout.scale(
-        np.ones(space.n_parts), np.isin(np.arange(space.n_examples), np.r_[examples]).astype(float)
-    )
-    return np.flatnonzero(mask)
-
-
-def agrees(annotation):
-    def keep(one, outputs, examples):
-        return agreeing(one, outputs, annotation.take(examples))
-
-    return keep
-
-
-def agreeing(one, outputs, annotation):
-    """Which outputs of a batch of one agree with its annotation, read off their decoded form."""
-    if isinstance(annotation, Annotations):
-        parts = np.split(outputs, np.cumsum([space.n_parts for space in one.factors])[:-1], axis=1)
-        found = zip(one.factors, parts, annotation.factors, strict=True)
-        return np.logical_and.reduce([agreeing(space, rows, part) for space, rows, part in found])
-    if isinstance(annotation, Parts):
-        return ((annotation.psi < 0) | (outputs == annotation.psi)).all(axis=1)
-    labels = [np.atleast_1d(one.decode(row)[0]) for row in outputs]
-    allowed, slots = annotation.allowed_nodes, np.arange(annotation.codes.size)
-    agree = np.array([allowed[slots, own].all() for own in labels], dtype=bool)
-    if isinstance(annotation, Sizes):
-        agree &= [annotation.least[0] <= own.sum() <= annotation.most[0] for own in labels]
-    if isinstance(annotation, Orders):
-        agree &= [in_order(own, annotation.groups[0]) for own in labels]
-    return agree
-
-
-def in_order(positions, groups):
-    pairs = [(a, b) for a in range(groups.size) for b in range(groups.size) if 0 <= groups[a] < groups[b]]
-    return all(positions[a] < positions[b] for a, b in pairs)
-
-
-def contradicts(annotation):
-    return lambda *arguments: ~agrees(annotation)(*arguments)
-
-
-def everything(one, outputs, examples):
-    return np.ones(len(outputs), dtype=bool)
 
 
 def check_maximum(case, support, theta, keep):
@@ -100,7 +44,7 @@ def check_soft_maximum(case, support, theta, keep, temperature):
 
 
 @given(seed=SEEDS, scale=st.sampled_from([0.0, 1.0, 30.0]))
-@settings(max_examples=25, deadline=None)
+@tries(25)
 def test_argmax_beats_every_output(case, seed, scale):
     theta = scale * case.theta(np.random.default_rng(seed))
     for annotation in (case.full, case.partial, case.unknown):
@@ -121,7 +65,7 @@ def has_marginals(case):
 
 
 @given(seed=SEEDS, temperature=st.sampled_from([1.0, 0.3, 5.0, 1e-3]), scale=st.sampled_from([1.0, 200.0]))
-@settings(max_examples=25, deadline=None)
+@tries(25)
 def test_marginals_equal_enumeration(case, seed, temperature, scale):
     theta = scale * case.theta(np.random.default_rng(seed))
     space = case.space
@@ -136,7 +80,7 @@ def test_marginals_equal_enumeration(case, seed, temperature, scale):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=10, deadline=None)
+@tries(10)
 def test_marginals_are_the_gradient_of_the_log_sum(case, seed):
     rng = np.random.default_rng(seed)
     theta, direction, step = case.theta(rng), case.theta(rng), 1e-5
@@ -173,7 +117,7 @@ def test_enumerated_outputs_are_distinct(case):
 
 
 @given(seed=SEEDS)
-@settings(max_examples=10, deadline=None)
+@tries(10)
 def test_a_batch_answers_like_its_examples_one_by_one(case, seed):
     theta = case.theta(np.random.default_rng(seed))
 

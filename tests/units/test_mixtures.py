@@ -1,16 +1,10 @@
 """Projections by an argmax alone: against enumeration, another solver, and one another."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
-
 from cases import CASES, NAMES
-from test_spaces import agrees, everything, part_places
+from enumeration import agrees, everything, part_places
+from scipy.optimize import minimize
 
 from maximand.inference import Exhaustive, Greedy, LinearProgram, Structure
 from maximand.spaces import Chain, Choice, Graph, OracleSpace

@@ -4,12 +4,13 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maximand.numerics.precedence import best_in_order
 from maximand.spaces import Matching, Orders, Ranking
 from maximand.support import Geometry, Guarantee
+from thinning import tries
 
 
 def in_order(k, groups):
@@ -33,7 +34,7 @@ def random_groups(rng, k):
 
 
 @given(seed=st.integers(0, 100_000), k=st.integers(1, 6), kind=st.sampled_from(["real", "whole", "zero", "forbidden"]))
-@settings(max_examples=150, deadline=None)
+@tries(150)
 def test_the_best_of_all_is_found(seed, k, kind):
     rng = np.random.default_rng(seed)
     groups = random_groups(rng, k)

@@ -69,15 +69,3 @@ def write_labellings(factors: Factors, theta: Array, codes: Ints, values: Array,
         for e in range(factors.first_edge[s], factors.first_edge[s + 1]):
             t = table_base + factors.table[e]
             mean_tables[t, codes[base + factors.left[e]], codes[base + factors.right[e]]] += 1.0
-
-
-@njit(cache=True, nogil=True)
-def add_pairs(factors: Factors, pairs: Array, mean: Array) -> None:
-    """Add the mean of every edge of the batch, (edge, left state, right state), to the tables that the edges use."""
-    tables = table_scores(factors, mean)
-    place = 0
-    for i in range(factors.which.size):
-        s = factors.which[i]
-        for e in range(factors.first_edge[s], factors.first_edge[s + 1]):
-            tables[factors.table_offsets[i] + factors.table[e]] += pairs[place]
-            place += 1

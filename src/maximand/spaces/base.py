@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, Protocol, Self
+from typing import Any
 
 from maximand.capabilities import USUAL, Can, sentence
 from maximand.layout import Layout
 from maximand.spaces import mixtures, scaled_costs
 from maximand.spaces.contradictions import over_contradictions
-from maximand.support import Array, Bools, Geometry, Guarantee, Ints, Support, Temperature
-
-
-class Annotation(Protocol):
-    """What is known of the outputs of a batch, in compact form."""
-
-    @property
-    def full(self) -> Bools:
-        """Per example: the annotation leaves exactly one output."""
-
-    def take(self, examples: Ints | slice) -> Self:
-        """Return the annotation of some examples."""
-
-    def contradictions(self) -> Iterator[tuple[Ints, Any]]:
-        """Cut Y° into pieces: yield the examples of each and the annotation that is left to them."""
-
-    @property
-    def contradictions_found(self) -> Guarantee:
-        """What the best of these pieces is worth: EXACT where they are all of Y°, UNDER where some is missing."""
+from maximand.support import Array, Geometry, Ints, Support, Temperature
 
 
 class OutputSpace(ABC):
@@ -36,6 +17,10 @@ class OutputSpace(ABC):
 
     Vectors over the parts of the whole batch (`theta`, `psi`, `mean`) are flat float64 arrays. The layout says where
     the parts of each kind are; views of them are matrices, so that scores are written in place by one matrix product.
+
+    An annotation says what is known of the outputs. It has `full` (per example: it leaves exactly one output), `take`,
+    `contradictions`, which cuts Y° into pieces and yields the examples of each with the annotation that is left to
+    them, and `contradictions_found`: EXACT where these pieces are all of Y°, UNDER where some is missing.
     """
 
     n_examples: int

@@ -18,7 +18,6 @@ NAMES = (
     "pasture", "squash-stored", "squash-unstored", "SWD", "tae", "toy", "winequality-red",
 )  # fmt: skip
 STAND_INS = ("embedded diabetes", "simulated levels")
-N_LEVELS = 5  # of the stand-ins
 
 
 class Levels(NamedTuple):

@@ -1,0 +1,5 @@
+"""Labels to be ranked."""
+
+import numpy as np
+
+NAMES = np.array(["ash", "birch", "cedar", "elm"])

@@ -1,0 +1,77 @@
+"""Feature maps of the cases: each function returns inputs for a case and the map that makes scores of them."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from maximand.features import (
+    ChainFeatures,
+    GraphFeatures,
+    GraphRows,
+    PartFeatures,
+    PerLabel,
+    RowBlock,
+    Rows,
+    SumOfBlocks,
+    TiedBlock,
+)
+
+
+def features_of(rng, n_rows, d=3):
+    """Rows with some zeros, as sparse maps see them."""
+    return rng.normal(size=(n_rows, d)) * (rng.random((n_rows, d)) < 0.7)
+
+
+def one_row(rng, case):
+    n = case.space.n_examples
+    return Rows.single(features_of(rng, n)), PerLabel(3, case.space.n_parts // n)
+
+
+def block_for_each_kind(rng, case):
+    """A row for each example scores kinds with as many parts for each; transitions are tied."""
+    n, blocks = case.space.n_examples, []
+    for kind in case.space.layout.kinds:
+        width = int(kind.offsets[1])
+        if kind.shared:
+            blocks.append(TiedBlock(kind.name, np.arange(width) % 5, 5))
+        else:
+            blocks.append(RowBlock(kind.name, 3, width, bias=True))
+    return Rows.single(features_of(rng, n)), SumOfBlocks(*blocks)
+
+
+def seen_pairs(rng, case):
+    matrix = csr_array(features_of(rng, case.space.n_examples))
+    return Rows.single(matrix), PerLabel.seen(matrix, case.full.allowed_nodes)
+
+
+def chain_with_all(rng, case):
+    matrix = features_of(rng, case.full.codes.size, 4)
+    return Rows(matrix, case.full.offsets), ChainFeatures(PerLabel(4, 3, bias=False), None, start=True, end=True)
+
+
+def chain_with_seen(rng, case):
+    matrix = csr_array(features_of(rng, case.full.codes.size, 4))
+    emission = PerLabel.seen(matrix, case.full.allowed_nodes)
+    return Rows(matrix, case.full.offsets), ChainFeatures(emission, np.array([1, 3, 4, 8]), start=False, end=True)
+
+
+def part_rows(rng, case):
+    return Rows(rng.normal(size=(case.space.n_parts, 3)), case.space.offsets), PartFeatures(3)
+
+
+def edge_features(rng, case):
+    graphs, pattern = case.space.graphs, np.array([[0, 1, -1], [1, 2, 1], [-1, 1, 0]])
+    tables = Rows(rng.normal(size=(graphs.table_offsets[-1], 2)), graphs.table_offsets)
+    inputs = GraphRows(features_of(rng, case.full.codes.size), case.space.offsets, tables)
+    return inputs, GraphFeatures(PerLabel(3, 3, bias=False), pattern, n_table_features=2)
+
+
+def tied(rng, case):
+    inputs = Rows(features_of(rng, case.full.codes.size), case.space.offsets)
+    return inputs, GraphFeatures(PerLabel(3, 3), np.arange(9).reshape(3, 3), n_tables=2)
+
+
+def pair_tables(rng, case):
+    """Sets of three labels, each with a score of its own, each pair with a weight."""
+    pattern, columns = np.array([[-1, -1], [-1, 0]]), np.array([-1, 0, -1, 1, -1, 2])
+    inputs = Rows.single(features_of(rng, case.space.n_examples))
+    return inputs, GraphFeatures(PerLabel(3, 3), pattern, n_tables=3, columns=columns)
