@@ -10,18 +10,15 @@ import numpy as np
 from scipy.sparse import coo_array, issparse
 from scipy.sparse.csgraph import connected_components
 
-from maximand.cards.checkup import Checkup, Finding, of_parts
+from maximand.cards.checkup import Checkup, Finding, of_timed_parts
 from maximand.cards.data import Dataset
 from maximand.cards.findings import of_labels
 from maximand.cards.options import Options
 from maximand.inference import Structure
-from maximand.spaces import OutputSpace
 from maximand.support import Ints
 from maximand.tasks import NodesAndEdges
 from maximand.tasks.graph_inputs import stacked
 from maximand.tasks.label_names import named_labels
-
-SECONDS_OF_PARTS = 1e-4  # for each part, that steps on planes take in a fit; from half to twice that
 
 
 def nodes_of(x: Any) -> Any:
@@ -119,9 +116,4 @@ def _bytes(part: Any) -> bytes:
     return np.asarray(0 if part is None else part).tobytes()
 
 
-def planes(matrix: Any, space: OutputSpace, data: Dataset) -> tuple[float, float]:
-    """Return the bytes of parts, and a time for each."""
-    return of_parts(matrix, space, data)[0], SECONDS_OF_PARTS * space.n_parts
-
-
-CHECKUP = Checkup(counts, findings, sizes, facts, rows, digests, planes)
+CHECKUP = Checkup(counts, findings, sizes, facts, rows, digests, of_timed_parts)

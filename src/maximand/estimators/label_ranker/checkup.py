@@ -6,14 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from maximand.cards.checkup import Checkup, Finding, of_parts
+from maximand.cards.checkup import Checkup, Finding, of_timed_parts
 from maximand.cards.data import Dataset
 from maximand.cards.findings import clashes, rare, some
 from maximand.cards.options import Options
-from maximand.spaces import OutputSpace
 
 MANY_RANKED = 50  # labels whose k * k positions take long
-SECONDS_OF_PARTS = 1e-4  # for each part, that steps on planes take in a fit; from a fifth to five times that
 
 
 def counts(data: Dataset) -> Counter[Any]:
@@ -73,9 +71,4 @@ def _fixed(data: Dataset, counts: Counter[Any], partial: bool) -> Iterator[Findi
         )
 
 
-def planes(matrix: Any, space: OutputSpace, data: Dataset) -> tuple[float, float]:
-    """Return the bytes of parts, and a time for each."""
-    return of_parts(matrix, space, data)[0], SECONDS_OF_PARTS * space.n_parts
-
-
-CHECKUP = Checkup(counts, findings, facts=facts, planes=planes)
+CHECKUP = Checkup(counts, findings, facts=facts, planes=of_timed_parts)

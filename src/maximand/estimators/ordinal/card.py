@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.cards.answers import by_label, line, scores_by_label, share_equal
 from maximand.cards.card import Card, Scored, class_names
-from maximand.cards.checkup import Checkup, Finding, of_parts
+from maximand.cards.checkup import Checkup, Finding, of_timed_parts
 from maximand.cards.data import Dataset, Format, Known, Unlabelled
 from maximand.cards.findings import clashes, imbalance, rare, some
 from maximand.cards.options import SCALE, Options
@@ -18,12 +18,10 @@ from maximand.cards.steps import scaled
 from maximand.cards.tables import check_width, unlabelled_csv
 from maximand.estimators.ordinal.estimator import OrdinalClassifier
 from maximand.formats import FormatError, read_ordinal
-from maximand.spaces import OutputSpace
 from maximand.tasks import OrdinalTask
 from maximand.tasks.levels import BoundOrdinal
 
 MANY_LEVELS = 30
-SECONDS_OF_PARTS = 1e-4  # for each part, that steps on planes take in a fit; from a fifth to five times that
 
 
 def read(source: str, known: Known, options: Options) -> Dataset:
@@ -95,11 +93,6 @@ def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[
     yield from clashes(data, "level")
 
 
-def planes(matrix: Any, space: OutputSpace, data: Dataset) -> tuple[float, float]:
-    """Return the bytes of parts, and a time for each."""
-    return of_parts(matrix, space, data)[0], SECONDS_OF_PARTS * space.n_parts
-
-
 def part_names(predictor: Any) -> list[str]:
     """Name the thresholds between neighbouring levels."""
     return [f"above {level}" for level in class_names(predictor)[:-1]]
@@ -114,7 +107,7 @@ CARD = Card(
     build=build,
     lines=lines,
     scores=scores,
-    checkup=Checkup(counts, findings, planes=planes, in_order=True),
+    checkup=Checkup(counts, findings, planes=of_timed_parts, in_order=True),
     options=(SCALE,),
     part_names=part_names,
     noun="level",
