@@ -16,4 +16,4 @@ print(f"labels by themselves: {100 * np.mean(apart.predict(X_test) != Y_test):.1
 for inference in (Exhaustive(), GraphCut(), Greedy(), BeliefPropagation()):
     model = MultilabelClassifier(structure=Pairwise(inference), regularization=1e-3, tolerance=0.02).fit(X, Y)
     wrong = 100 * np.mean(model.set_params(decoder=MaxScore(Exhaustive())).predict(X_test) != Y_test)
-    print(f"trained with {inference}: {wrong:.1f} % wrong. {model.meaning_}")
+    print(f"trained with {inference}: {wrong:.1f} % wrong. {model.guarantee_text_}")

@@ -147,7 +147,7 @@ def test_other_losses_have_no_intervals(table):
     ramp = CCCP(max_iterations=3).minimize(objective_of(table, Greedy(), "ramp"))
     for result in (partial, ramp):
         assert not result.certified
-        assert "not convex" in result.meaning
+        assert "not convex" in result.guarantee_text
         with pytest.raises(ValueError, match="There are such intervals for the hinge loss on full annotations"):
             result.intervals(0.9)
 
@@ -183,7 +183,7 @@ def test_relaxations_are_upper_bounds_with_certificates(table, inference, solver
     assert best.guarantee is Guarantee.EXACT
     assert best.value <= longer.value
     assert result.shortfall is None
-    assert result.meaning == (
+    assert result.guarantee_text == (
         "The oracles returned upper bounds: the value is that of a relaxation, never below the true objective; the gap "
         "is a certificate: the minimum of the relaxation is at most so much lower."
     )
@@ -209,7 +209,7 @@ def test_searches_are_lower_bounds_without_certificates(table, inference):
     assert result.gap is not None
     assert objective.value(result.weights) <= truth.objective + 1e-12
     assert result.shortfall.slack <= truth.slack + 1e-12
-    assert result.meaning == (
+    assert result.guarantee_text == (
         "The oracles returned lower bounds: the true objective may be higher and the gap is an estimate; "
         "intervals(rho) says how much higher where every oracle found at least rho of its maximum."
     )
@@ -229,7 +229,7 @@ def test_sums_on_cycles_are_estimates(table):
     estimated = LBFGS().minimize(objective_of(table, BeliefPropagation(), "crf"))
     assert estimated.guarantee is Guarantee.ESTIMATE
     assert not estimated.certified
-    assert estimated.meaning == "The oracles returned estimates: neither the value nor the gap is proven."
+    assert estimated.guarantee_text == "The oracles returned estimates: neither the value nor the gap is proven."
     exact = LBFGS().minimize(objective_of(table, Exhaustive(), "crf"))
     assert exact.guarantee is Guarantee.EXACT
     assert exact.certified
@@ -253,7 +253,7 @@ def test_a_mixture_of_bounds_is_an_estimate(table):
         result = CCCP(max_iterations=2).minimize(objective_of(table, inference, Y=hidden))
         assert result.guarantee in guarantees
         assert not result.certified
-        assert "not convex" in result.meaning
+        assert "not convex" in result.guarantee_text
 
 
 def test_words_say_what_is_known():
@@ -277,7 +277,7 @@ def test_a_solver_without_bounds_says_so(table):
     result = Subgradient(max_iterations=5).minimize(objective_of(table, Exhaustive()))
     assert result.gap is None
     assert not result.certified
-    assert result.meaning.endswith("this solver has no bound on the minimum.")
+    assert result.guarantee_text.endswith("this solver has no bound on the minimum.")
 
 
 def test_the_cost_may_be_a_count(table):

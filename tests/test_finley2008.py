@@ -72,7 +72,7 @@ def test_one_cell_of_the_table():
     settings = {"regularizations": [1e-3], "folds": 2, "max_iterations": 20, "share": 0.1, "seed": 0}
     found = oracle_losses(data="synth2", oracle="LBP", files={"synth2": []}, **settings)
     assert set(found["losses"]) == set(INFERENCES)
-    assert "lower bounds" in found["meaning"]
+    assert "lower bounds" in found["guarantee text"]
     assert not found["certified"]
     slack = found["intervals at rho 0.9"]["slack"]
     assert slack[0] <= slack[1]

@@ -134,7 +134,7 @@ def summary(model: Any) -> dict[str, Any]:
         "objective": model.objective_,
         "gap": model.gap_,
         "gap_is_certificate": model.gap_is_certificate_,
-        "guarantee": model.meaning_,
+        "guarantee": model.guarantee_text_,
         "iterations": model.n_iter_,
         "oracle_calls": calls,
         "seconds": seconds,

@@ -57,7 +57,7 @@ def test_a_loaded_model_is_the_saved_one(models, name, tmp_path):
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(loaded.table_weights_, model.table_weights_)
     assert repr(loaded.get_params()) == repr(model.get_params())
-    for attribute in ("guarantee_", "meaning_", "shortfall_", "gap_", "history_", "stop_reason_"):
+    for attribute in ("guarantee_", "guarantee_text_", "shortfall_", "gap_", "history_", "stop_reason_"):
         assert getattr(loaded, attribute) == getattr(model, attribute)
     if name == "types":
         np.testing.assert_array_equal(model.predict_proba(X)[0], loaded.predict_proba(X)[0])

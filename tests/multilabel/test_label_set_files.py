@@ -55,7 +55,7 @@ def test_a_loaded_model_is_the_saved_one(models, name, tmp_path):
     np.testing.assert_array_equal(model.decision_function(X), loaded.decision_function(X))
     assert repr(loaded.get_params()) == repr(model.get_params())
     before, after = (m[-1] if name == "scaled" else m for m in (model, loaded))
-    for attribute in ("guarantee_", "meaning_", "shortfall_", "gap_", "history_", "stop_reason_"):
+    for attribute in ("guarantee_", "guarantee_text_", "shortfall_", "gap_", "history_", "stop_reason_"):
         assert getattr(after, attribute) == getattr(before, attribute)
     if name == "sets":
         np.testing.assert_array_equal(model.predict_proba(X), loaded.predict_proba(X))

@@ -69,7 +69,7 @@ def test_half_of_the_labels_are_enough(table, search):
     model = MultilabelClassifier(**settings).fit(X, hidden)
     assert right(model, X_test, Y_test) > 0.8
     assert not model.gap_is_certificate_
-    assert "not convex" in model.meaning_
+    assert "not convex" in model.guarantee_text_
     partial = [
         {name: bool(there) for name, there in zip(NAMES, row, strict=True) if there >= 0} for row in hidden.tolist()
     ]

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     if data.columns:  # as if they had come in a data frame
         first_step(model).feature_names_in_ = np.array([column.name for column in data.columns])
     save(model, options.output)
-    seen = summary(predictor) | {"guarantee": predictor.meaning_}
+    seen = summary(predictor) | {"guarantee": predictor.guarantee_text_}
 
     def people(console: Console) -> None:
         gap = (

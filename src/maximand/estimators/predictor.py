@@ -92,7 +92,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
     weights_ : array
     objective_, gap_, gap_is_certificate_ : float, float or None, bool
         The objective reached, a bound on its distance to the minimum, and whether that bound is proven.
-    guarantee_, meaning_, shortfall_ : Guarantee, str, Shortfall or None
+    guarantee_, guarantee_text_, shortfall_ : Guarantee, str, Shortfall or None
         What the oracles' answers were worth and what that makes of objective and gap, in words; for the hinge loss
         with oracles that return lower bounds, what `shortfall_.intervals(rho)` is computed from.
     n_iter_, stop_reason_, history_ : int, str, list of Record
@@ -162,7 +162,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         self.gap_ = result.gap
         self.gap_is_certificate_ = result.certified
         self.guarantee_ = result.guarantee
-        self.meaning_ = result.meaning
+        self.guarantee_text_ = result.guarantee_text
         self.shortfall_ = result.shortfall
         self.n_iter_ = len(result.history)
         self.stop_reason_ = result.stop_reason

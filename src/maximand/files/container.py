@@ -15,8 +15,9 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save as save_arrays
 
 from maximand.files.errors import ModelFileError
+from maximand.files.format1 import translated
 
-FORMAT = 1
+FORMAT = 2
 LARGEST_HEADER = 100_000_000  # bytes; safetensors itself allows no more
 LARGEST_FILE = 1 << 34
 
@@ -74,4 +75,4 @@ def read_header(content: bytes) -> dict[str, Any]:
             f"The file was written by maximand {header.get('library')} in format {written}; this version reads formats "
             f"up to {FORMAT}. Upgrade maximand to read it."
         )
-    return header
+    return translated(header) if written == 1 else header

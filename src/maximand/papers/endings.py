@@ -11,7 +11,7 @@ def ending(model: Any) -> dict[str, Any]:
         "objective": model.objective_,
         "gap": model.gap_,
         "certified": model.gap_is_certificate_,
-        "meaning": model.meaning_,
+        "guarantee text": model.guarantee_text_,
         "iterations": model.n_iter_,
         "stop_reason": model.stop_reason_,
         "converged": not model.stop_reason_.startswith("max_"),

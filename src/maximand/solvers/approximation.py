@@ -72,10 +72,24 @@ class Shortfall:
         )
 
 
-def in_words(guarantee: Guarantee, convex: bool, gap: float | None) -> str:
+def in_words(
+    guarantee: Guarantee, convex: bool, gap: float | None, excess: float | None = None, unconverged: int = 0
+) -> str:
     """Say what the value and the gap of a run are worth."""
+    text = _worth(guarantee, convex, gap, excess)
+    if unconverged:
+        text += f" The oracles of {unconverged} examples had not converged when they were last asked."
+    return text
+
+
+def _worth(guarantee: Guarantee, convex: bool, gap: float | None, excess: float | None) -> str:
     if not convex:
         return "The objective is not convex: the value is that of the weights, and there is no bound on the minimum."
+    if excess is not None:
+        return (
+            f"The oracles returned lower bounds and knew how far off these may be: the true objective is at most "
+            f"{excess:.3g} higher, which the gap includes: it is a certificate."
+        )
     if guarantee is Guarantee.UNDER:
         return (
             "The oracles returned lower bounds: the true objective may be higher and the gap is an estimate; "

@@ -59,7 +59,9 @@ class Result:
 
     `value` is the objective at `weights`. `gap` bounds how far it is above the minimum, where the solver has such a
     bound; `certified` says whether it is a proof: the objective is convex and no oracle returned less than the true
-    maximum. `guarantee` is that of all oracles together and `meaning` says in words what value and gap are worth.
+    maximum, or those that did knew by how much at the most: `excess`, which the gap includes. `guarantee` is that of
+    all oracles together, n_unconverged the number of examples whose oracle had not converged when last asked, and
+    `guarantee_text` says in words what value and gap are worth.
     `state` warm-starts the same solver on an objective with the same penalty.
     """
 
@@ -72,15 +74,17 @@ class Result:
     history: list[Record] = field(default_factory=list)
     state: Any = field(default=None, repr=False)
     guarantee: Guarantee = Guarantee.EXACT
-    meaning: str = ""
+    guarantee_text: str = ""
     shortfall: Shortfall | None = None
+    excess: float | None = None
+    n_unconverged: int = 0
 
     def intervals(self, rho: float) -> Intervals:
         """Return where slack, objective and risk truly lie if every oracle found at least rho of its maximum."""
         if self.shortfall is None:
             raise ValueError(
                 "There are such intervals for the hinge loss on full annotations, trained with oracles that return "
-                "lower bounds; elsewhere see result.meaning."
+                "lower bounds; elsewhere see result.guarantee_text."
             )
         return self.shortfall.intervals(rho)
 
@@ -232,12 +236,18 @@ class Solver(ABC):
                 raise
             reason = INTERRUPTED
         logger.info("%s ended after %d iterations: %s", type(self).__name__, len(run.history), reason)
-        gap, guarantee = run.gap, run.guarantee
+        gap, guarantee, unconverged = run.gap, run.guarantee, objective.tally.n_unconverged
         certified = gap is not None and objective.convex and guarantee.bounds_from_above
-        shortfall = Shortfall.at(objective, run.weights) if guarantee is Guarantee.UNDER else None
+        shortfall, excess = None, None
+        if guarantee is Guarantee.UNDER:
+            shortfall = Shortfall.at(objective, run.weights)
+            if gap is not None and objective.convex:
+                excess = objective.penalty(run.weights).excess
+            if excess is not None and gap is not None:
+                gap, certified = gap + excess, True
         return Result(
             run.weights, run.value, gap, certified, converged, reason, run.history, run.state, guarantee,
-            in_words(guarantee, objective.convex, gap), shortfall,
+            in_words(guarantee, objective.convex, gap, excess, unconverged), shortfall, excess, unconverged,
         )  # fmt: skip
 
     def _ended(self, run: Run, reason: str) -> tuple[str, bool]:

@@ -23,7 +23,7 @@ class ThresholdClassifier(BaseEstimator):
     Minimises regularization / 2 |w|^2 plus the mean logistic loss; thresholds are not regularised.
     """
 
-    gap_, gap_is_certificate_, meaning_ = None, False, "no gap is known"
+    gap_, gap_is_certificate_, guarantee_text_ = None, False, "no gap is known"
 
     def __init__(self, n_levels: int, every: bool = True, regularization: float = 1e-3, max_iterations: int = 500):
         self.n_levels = n_levels
