@@ -120,7 +120,7 @@ def test_bad_files_get_one_clear_error(models, tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing")
     newer = header_changed(content, format=container.FORMAT + 1, library="9.9")
-    with pytest.raises(ModelFileError, match=r"9\.9 in format 2.*Upgrade"):
+    with pytest.raises(ModelFileError, match=r"9\.9 in format 3.*Upgrade"):
         load(newer)
     popen = {"estimator": "Popen", "parameters": {}, "fitted": {}}
     with pytest.raises(ModelFileError, match="'Popen', which cannot be loaded"):
