@@ -141,7 +141,7 @@ def room_for(rows):  # type: ignore[no-untyped-def]
     return Room(np.empty(n, np.int64), np.empty(n), np.empty(GROUP, np.int64), np.empty((GROUP, 3), np.int64))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _write_rows(rows, i, parts, start, stop, room):  # type: ignore[no-untyped-def]
     """Write the rows of parts[start:stop] of example i."""
     sizes, first_block, blocks, first_row, columns, tied, indptr, indices, data, _, starts, labels, positions, _ = rows
