@@ -7,7 +7,8 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from maximand.inference import FactorGraphs, Inference, Structure, automatic, labelled
+from maximand.inference import FactorGraphs, Inference, Structure, labelled
+from maximand.inference.automatic import automatic
 from maximand.layout import Layout
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
