@@ -1,9 +1,5 @@
 """What happens during a fit besides training: progress, history, checkpoints, early stopping."""
 
-from maximand.callbacks.base import Callback
-from maximand.callbacks.checkpoint import Checkpoint
-from maximand.callbacks.early_stopping import EarlyStopping
-from maximand.callbacks.history import History
-from maximand.callbacks.progress import Progress
+from maximand.lazy import names_of_stub
 
-__all__ = ["Callback", "Checkpoint", "EarlyStopping", "History", "Progress"]
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
 from maximand.callbacks.base import Callback, last_record
+from maximand.compiling import announced
 
 TREND = 20  # records that the trend of the gap is taken from
 
@@ -18,7 +19,7 @@ class Progress(Callback):
     """Shows iteration, value, gap, oracle calls and the time left, in terminals and notebooks.
 
     The time left is that until the gap meets the tolerance, if it goes on falling as it did; where there is no gap the
-    bar counts iterations.
+    bar counts iterations. Where kernels compile first, a line says so, and that time is not counted.
     """
 
     def __init__(self, console: Console | None = None):
@@ -34,6 +35,8 @@ class Progress(Callback):
         total = context.max_subtasks
         self._task = self._bars.add_task(type(estimator).__name__, total=total, shown="")
         self._bars.start()
+        self._announced = announced(self._bars.console.print)
+        self._announced.__enter__()
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> None:
         """Show the iteration."""
@@ -61,6 +64,7 @@ class Progress(Callback):
         if reason:
             self._bars.update(self._task, shown=f"{self._bars.tasks[0].fields['shown']}: {reason}")
         self._bars.stop()
+        self._announced.__exit__(None, None, None)
 
 
 def seconds_left(records: list[Any], tolerance: float) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from maximand.cli.output import add_common_options
+from maximand.compiling import working_seconds
 from maximand.datasets import simulate_chains, simulate_rankings
 from maximand.engine import Threads
 from maximand.estimators import LabelRanker, MulticlassClassifier, SequenceTagger, StructuredPredictor
@@ -152,7 +152,7 @@ def rankings() -> list[dict[str, Any]]:
 
 
 def _row(data: str, model: StructuredPredictor, X: Any, Y: Any, X_test: Any, Y_test: Any) -> dict[str, Any]:
-    began = time.perf_counter()
+    began = working_seconds()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the table says how each run ended
         model.fit(X, Y)
@@ -160,7 +160,7 @@ def _row(data: str, model: StructuredPredictor, X: Any, Y: Any, X_test: Any, Y_t
         "data": data,
         "loss": str(model.loss),
         "test_cost": float(np.mean(model.costs(X_test, Y_test))),
-        "seconds": time.perf_counter() - began,
+        "seconds": working_seconds() - began,
         "objective": model.objective_,
         "gap": model.gap_,
         "certified": model.gap_is_certificate_,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from maximand import __version__
 from maximand.cli import demo, doctor, evaluate, fit, inspect, predict, report, reproduce
+from maximand.compiling import announced
 
 COMMANDS = (demo, fit, predict, evaluate, inspect, doctor, reproduce, report)
 
@@ -24,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.DEBUG if options.debug else logging.WARNING)
     try:
-        return options.run(options)
+        with announced(lambda line: print(f"maximand: {line}", file=sys.stderr)):
+            return options.run(options)
     except KeyboardInterrupt:
         print("maximand: interrupted", file=sys.stderr)
         return 130

@@ -1,23 +1,5 @@
 """What a mistake costs."""
 
-from maximand.costs.base import Cost, LabelCost
-from maximand.costs.labels import Absolute, CostMatrix, Hamming, PrecisionAt, Squared, Weighted, ZeroOne
-from maximand.costs.parts import DifferentParts, Sum
-from maximand.costs.rankings import DiscountedGain, Kendall, MissedTop
+from maximand.lazy import names_of_stub
 
-__all__ = [
-    "Absolute",
-    "Cost",
-    "CostMatrix",
-    "DifferentParts",
-    "DiscountedGain",
-    "Hamming",
-    "Kendall",
-    "LabelCost",
-    "MissedTop",
-    "PrecisionAt",
-    "Squared",
-    "Sum",
-    "Weighted",
-    "ZeroOne",
-]
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

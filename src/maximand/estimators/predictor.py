@@ -16,7 +16,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maximand.batch import Batch, cut
-from maximand.callbacks.checkpoint import Checkpoint
 from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost, Hamming
 from maximand.decoding import Calibrated, Decoder, MaxScore
@@ -193,6 +192,8 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         """Run the solver with the callbacks, from a checkpoint where one of them has one."""
         if not getattr(self, "_skl_callbacks", None):
             return solver.minimize(objective, start=self._start)
+        from maximand.callbacks.checkpoint import Checkpoint  # files are slow to import, and few fits write any
+
         fit = self._init_callback_context(max_subtasks=solver.max_iterations)
         fit.call_on_fit_task_begin(estimator=self, X=X)
         tolerance = solver.tolerance

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from maximand.numerics.copying import overwrite
 from maximand.numerics.factors import DEPENDENT, append, backward, drop, forward, remake
 from maximand.numerics.mixtures import SMALL, average, curvature_at, dot, search, settle, slope_at
 
@@ -41,7 +42,7 @@ def _enter(held, i, new, theta, u, weights, step, weighted, mix, entropic):  # t
         # The new output is sum_j mix_j A_j: trade the others for it, which leaves u alone, until one is used up.
         k = counts[i]
         start = k * (k + 1) // 2
-        mix[:k] = held.factors[i, start : start + k]
+        overwrite(mix[:k], held.factors[i, start:])
         backward(held.factors[i], k, mix)
         most, gone = np.inf, 0
         for j in range(k):

@@ -14,6 +14,7 @@ or fewer allowed than must be, the value is -inf and the mean 0.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.copying import overwrite
 from maximand.numerics.exponential import exponentials
 from maximand.numerics.selection import count_infinities, finite_scores, largest
 from maximand.support import Array
@@ -137,7 +138,7 @@ def project_euclidean(scores: Array, least: int, most: int, values: Array, means
             means[i, :] = 0.0
             continue
         total, _, _ = _clipped(scores[i], 0.0)
-        means[i] = scores[i]
+        overwrite(means[i], scores[i])
         correction = 0.0
         if total > most or total < least:
             bound = most if total > most else least
@@ -182,7 +183,7 @@ def _entropic_threshold(rest, total, spare, bits):  # type: ignore[no-untyped-de
             staying, below, size = pivot, weight, greater
         else:
             above += greater + equal
-            rest[:less] = spare[:less]
+            overwrite(rest[:less], spare)
             size = less
     return staying
 
@@ -255,7 +256,7 @@ def best_subsets(scores: Array, least: int, most: int, values: Array, means: Arr
         if count == 0:
             threshold = np.inf
         elif count != positive:
-            rest[:] = scores[i]
+            overwrite(rest, scores[i])
             threshold, ties = largest(rest, count), count
             for l in range(k):
                 ties -= scores[i, l] > threshold

@@ -8,6 +8,7 @@ one; with the bounds, that is clipped. A score of -inf makes its entry 0 and all
 import numpy as np
 from numba import njit
 
+from maximand.numerics.copying import overwrite
 from maximand.numerics.isotonic import pool
 from maximand.support import Array
 
@@ -23,7 +24,7 @@ def _length(scores):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _pool(scores, sums, masses, starts):  # type: ignore[no-untyped-def]
-    sums[:] = scores
+    overwrite(sums, scores)
     masses[:] = 1.0
     return pool(sums, masses, starts)
 

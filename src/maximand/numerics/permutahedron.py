@@ -12,6 +12,7 @@ entry; where there are too few of them, the value is -inf and the mean 0.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.copying import overwrite
 from maximand.numerics.exponential import exponentials
 from maximand.numerics.isotonic import pool, pool_exponentials
 from maximand.numerics.sorting import digit_counts, sort_descending
@@ -93,7 +94,7 @@ def _pool_entropic(keys, weights, exponents, sums, masses, starts, bits):  # typ
     """
     k = keys.size
     far = k > 0 and keys[0] - keys[k - 1] > NEAR
-    masses[:] = weights
+    overwrite(masses, weights)
     for m in range(k):
         exponents[m] = keys[m] - keys[0]
     if far:
@@ -105,7 +106,7 @@ def _pool_entropic(keys, weights, exponents, sums, masses, starts, bits):  # typ
         exponentials(exponents, bits)
         return blocks, far
     exponentials(exponents, bits)
-    sums[:] = exponents
+    overwrite(sums, exponents)
     return pool(sums, masses, starts), far
 
 

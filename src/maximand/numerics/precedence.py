@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.assignment import match, matching_room
+from maximand.numerics.copying import overwrite
 from maximand.support import Array, Ints
 
 ROUNDING = 1e-12  # what is better by less, in relation to the scores, is not searched for
@@ -62,7 +63,7 @@ def _in_order(positions, groups, repaired):  # type: ignore[no-untyped-def]
     """Write the same positions with those of the items in groups dealt out again in order."""
     k = groups.size
     item_at = np.full(k, -1)
-    repaired[:] = positions
+    overwrite(repaired, positions)
     for l in range(k):
         if groups[l] >= 0:
             item_at[positions[l]] = l
@@ -119,12 +120,14 @@ def _search(scores, groups, lows, highs, bounds, best):  # type: ignore[no-untyp
         found = _total(scores, repaired)
         if found > value:
             value = found
-            best[:] = repaired
+            overwrite(best, repaired)
         if a < 0 or bound <= value + ROUNDING * size:
             continue
         t = (positions[a] + positions[b]) // 2
         for child in range(2):
-            lows[open_nodes], highs[open_nodes], bounds[open_nodes] = low, high, bound
+            overwrite(lows[open_nodes], low)
+            overwrite(highs[open_nodes], high)
+            bounds[open_nodes] = bound
             if child == 0:
                 _raise(a, t + 1, groups, before, so_far, lows[open_nodes])
             else:

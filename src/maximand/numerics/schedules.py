@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from maximand.numerics.copying import overwrite
 from maximand.numerics.messages import BLOCK, send
 
 
@@ -57,7 +58,7 @@ def chase(wires, scores, room, inbox, fresh, change, plan, damping, threshold, n
     while n_leaves < n_slots:
         n_leaves *= 2
     tree = np.zeros(2 * n_leaves)
-    tree[n_leaves : n_leaves + n_slots] = change[:n_slots]
+    overwrite(tree[n_leaves : n_leaves + n_slots], change)
     for i in range(n_leaves - 1, 0, -1):
         tree[i] = max(tree[2 * i], tree[2 * i + 1])
     # The accepted message may have more to go where it is damped; its receiver has new messages for its neighbours.
@@ -69,7 +70,7 @@ def chase(wires, scores, room, inbox, fresh, change, plan, damping, threshold, n
         while i < n_leaves:
             i = 2 * i if tree[2 * i] == tree[i] else 2 * i + 1
         slot = i - n_leaves
-        inbox[slot] = fresh[slot]
+        overwrite(inbox[slot], fresh[slot])
         back = wires.mirror[slot]
         sender, receiver = wires.other[slot], wires.other[back]
         start, stop = wires.begin[receiver], wires.begin[receiver + 1]

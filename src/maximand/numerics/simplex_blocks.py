@@ -111,7 +111,9 @@ def ascend_dense(
                     target[f] += change[l] * row[f]
         for l in range(bias.size):
             bias[l] += change[l]
-    weights[:] = by_label.T
+    for f in range(n_features):
+        for l in range(k):
+            weights[f, l] = by_label[l, f]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

@@ -8,6 +8,7 @@ it never depends on them.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.copying import overwrite
 from maximand.numerics.exponential import exponentials, logarithms
 from maximand.numerics.momentum import LANEWISE, PATIENCE, change, guess_rate, hopeless, most_sweeps, powers
 from maximand.support import Array, Bools
@@ -157,7 +158,7 @@ def sweep_blocks(scores: Array, starts: Array, tolerance: float, values: Array, 
         _load(scores[block], starts[block], plan, tops, bits)
         factors[:], changes[:], rates[:] = 1.0, 1.0, 0.0
         for t in range(most + 1):
-            last[:] = square
+            overwrite(last, square)
             _sweep(plan, factors, totals, shares, sums, lanes)
             _measure(sums, worst, square, lanes)
             if t == 0:

@@ -7,6 +7,8 @@ few out of order where they are spread evenly enough, and those are inserted whe
 import numpy as np
 from numba import njit
 
+from maximand.numerics.copying import overwrite
+
 FEW = 14  # up to here entries are ranked by comparing all pairs
 ONE, DIGITS, PLACE = np.uint64(1), np.uint64(32), np.uint64(2**32 - 1)  # a code has its digits above, its place below
 
@@ -43,8 +45,8 @@ def _merge(keys, order, spare_keys, spare_order):  # type: ignore[no-untyped-def
                 else:
                     spare_keys[m], spare_order[m] = keys[right], order[right]
                     right += 1
-        keys[:] = spare_keys
-        order[:] = spare_order
+        overwrite(keys, spare_keys)
+        overwrite(order, spare_order)
         width *= 2
 
 

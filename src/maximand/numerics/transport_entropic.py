@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.assignment import match, matching_room
+from maximand.numerics.copying import overwrite
 from maximand.numerics.exponential import exponentials, logarithms
 from maximand.numerics.momentum import PATIENCE, change, guess_rate, hopeless, most_sweeps, powers
 from maximand.numerics.sinkhorn import SCARCE, sweep_blocks
@@ -119,7 +120,7 @@ def _sweep(plan, potentials, factors, totals, sums, changes, logs, most, toleran
     if not (worst < 1.0 and square < np.inf):
         factors[:] = 1.0
         _reweigh(plan, factors, totals, sums)
-    logs[:] = factors[:k]
+    overwrite(logs, factors)
     logarithms(logs)
     potentials -= logs
     return _accept(plan, factors, totals, logs)
@@ -187,7 +188,8 @@ def project_entropic(
             if moved > 5.0 * FARTHEST:
                 level, moved = _begin(own, potentials, plan, factors, totals, sums, bits), 0.0
             level += _accept(plan, factors, totals, logs)
-        means[i] = plan[:, :k]
+        for row in range(k):
+            overwrite(means[i, row], plan[row])
         values[i], converged[i] = level + potentials.sum(), column_error(columns) <= tolerance
         if level == -np.inf:
             give_up(i, values, means, starts, converged)

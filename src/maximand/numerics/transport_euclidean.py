@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.assignment import match, matching_room
+from maximand.numerics.copying import overwrite
 from maximand.numerics.transport import (
     FAST,
     LEAST_DAMPING,
@@ -137,7 +138,7 @@ def project_euclidean(
                 if there <= 0.0 or (there <= -SHALLOW * slope and found <= value + ROUNDING * k):
                     break
                 length = shorter(length, slope, there)
-            moves[:] = trial
+            overwrite(moves, trial)
             value, damping = found, next_damping(damping, length)
         potentials += moves
         values[i], converged[i] = known + value, column_error(sums) <= tolerance

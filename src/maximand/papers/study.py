@@ -6,7 +6,6 @@ import hashlib
 import json
 import logging
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from joblib import Parallel, delayed
 
+from maximand.compiling import working_seconds
 from maximand.files.atomic import write_atomically
 from maximand.papers.outcome import markdown
 
@@ -91,9 +91,9 @@ def _key(cell: dict[str, Any], seed: int, scale: str) -> str:
 def _timed(
     function: Callable[..., dict[str, Any]], cell: dict[str, Any], seed: int, shared: dict[str, Any], place: int
 ) -> tuple[int, dict[str, Any]]:
-    began = time.perf_counter()
+    began = working_seconds()
     answer = function(seed=seed, **cell, **shared)
-    return place, {"cell": cell, "seconds": time.perf_counter() - began, **answer}
+    return place, {"cell": cell, "seconds": working_seconds() - began, **answer}
 
 
 def _strict(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from maximand.compiling import working_seconds
 from maximand.objective import Objective
 from maximand.solvers.approximation import Intervals, Shortfall, in_words
 from maximand.solvers.snapshots import restore
@@ -206,7 +206,7 @@ class Solver(ABC):
 
     def _go_on(self, objective: Objective, run: Run, callback: Callback | None) -> Result:
         last = run.history[-1] if run.history else Record(0, 0.0, 0, np.inf, None)
-        began, calls = time.perf_counter() - last.seconds, objective.tally.calls - last.oracle_calls
+        began, calls = working_seconds() - last.seconds, objective.tally.calls - last.oracle_calls
         reason, converged = "", False
         iterates = self.iterate(objective, run.state)
         try:
@@ -217,7 +217,7 @@ class Solver(ABC):
                     reason, converged = self._ended(run, end.value)
                     break
                 run.guarantee = run.guarantee & objective.tally.guarantee
-                gap, seconds = run.gap, time.perf_counter() - began
+                gap, seconds = run.gap, working_seconds() - began
                 record = Record(len(run.history) + 1, seconds, objective.tally.calls - calls, run.value, gap)
                 run.history.append(record)
                 run.states = objective.states

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from maximand.compiling import working_seconds
 from maximand.losses import CRF
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
@@ -93,7 +93,7 @@ class CCCP(Solver):
 
     def iterate(self, objective: Objective, state: Rounds) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""
-        inner, deadline = state.inner, time.perf_counter() + self.max_seconds
+        inner, deadline = state.inner, working_seconds() + self.max_seconds
         if not state.begun:
             interrupted = state.at_annotation and not objective.full and self._start_softly(objective, state, deadline)
             state.value = objective.value(state.weights)
@@ -131,7 +131,7 @@ class CCCP(Solver):
 
 def _seconds_until(deadline: float) -> float:
     """Return the seconds that are left."""
-    return max(0.0, deadline - time.perf_counter())
+    return max(0.0, deadline - working_seconds())
 
 
 def _beside(state: Rounds) -> Array:

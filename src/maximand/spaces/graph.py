@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from maximand.capabilities import NOTHING, USUAL, Can
-from maximand.inference import FactorGraphs, Inference, Structure, automatic, labelled
+from maximand.inference import FactorGraphs, Inference, Structure, labelled
+from maximand.inference.automatic import automatic
 from maximand.layout import Layout, take_runs
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
-from sklearn.feature_extraction import DictVectorizer
 
 from maximand.features import Rows
 from maximand.tasks.base import finite_rows
@@ -105,9 +104,15 @@ def _vectorized(X: list[Any], vectorizer: Any, fitting: bool) -> tuple[Any, Any]
                 )
 
     if fitting:
-        # In order of appearance, features that occur together lie close together in memory.
-        vectorizer = DictVectorizer(sort=False) if vectorizer is None else vectorizer
+        vectorizer = _new_vectorizer() if vectorizer is None else vectorizer
         return vectorizer.fit_transform(tokens()), vectorizer
     if vectorizer is None:
         raise ValueError("X holds feature dicts but the model was trained on numbers.")
     return vectorizer.transform(tokens()), vectorizer
+
+
+def _new_vectorizer() -> Any:
+    from sklearn.feature_extraction import DictVectorizer  # slow to import, and not needed for numbers
+
+    # In order of appearance, features that occur together lie close together in memory.
+    return DictVectorizer(sort=False)

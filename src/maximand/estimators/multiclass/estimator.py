@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -79,6 +78,8 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         if isinstance(y, list):
             check_consistent_length(predicted, y)
             return share_right(y, predicted.tolist(), np.ones(len(y), dtype=int), sample_weight)
+        from sklearn.metrics import accuracy_score  # slow to import
+
         return float(accuracy_score(y, predicted, sample_weight=checked_weight(sample_weight, len(predicted))))
 
     @property

@@ -1,0 +1,14 @@
+from maximand.costs.base import Cost as Cost
+from maximand.costs.base import LabelCost as LabelCost
+from maximand.costs.labels import Absolute as Absolute
+from maximand.costs.labels import CostMatrix as CostMatrix
+from maximand.costs.labels import Hamming as Hamming
+from maximand.costs.labels import PrecisionAt as PrecisionAt
+from maximand.costs.labels import Squared as Squared
+from maximand.costs.labels import Weighted as Weighted
+from maximand.costs.labels import ZeroOne as ZeroOne
+from maximand.costs.parts import DifferentParts as DifferentParts
+from maximand.costs.parts import Sum as Sum
+from maximand.costs.rankings import DiscountedGain as DiscountedGain
+from maximand.costs.rankings import Kendall as Kendall
+from maximand.costs.rankings import MissedTop as MissedTop

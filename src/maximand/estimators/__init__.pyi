@@ -1,0 +1,9 @@
+from maximand.estimators.graph_labeler import GraphLabeler as GraphLabeler
+from maximand.estimators.label_ranker import LabelRanker as LabelRanker
+from maximand.estimators.multiclass import MulticlassClassifier as MulticlassClassifier
+from maximand.estimators.multilabel import MultilabelClassifier as MultilabelClassifier
+from maximand.estimators.ordinal import OrdinalClassifier as OrdinalClassifier
+from maximand.estimators.path import RegularizationCV as RegularizationCV
+from maximand.estimators.path import regularization_path as regularization_path
+from maximand.estimators.predictor import StructuredPredictor as StructuredPredictor
+from maximand.estimators.tagger import SequenceTagger as SequenceTagger

@@ -1,0 +1,15 @@
+from maximand.inference.base import Inference as Inference
+from maximand.inference.base import labelled as labelled
+from maximand.inference.belief_propagation import BeliefPropagation as BeliefPropagation
+from maximand.inference.combine import Combine as Combine
+from maximand.inference.exhaustive import Exhaustive as Exhaustive
+from maximand.inference.graph_cut import GraphCut as GraphCut
+from maximand.inference.greedy import Greedy as Greedy
+from maximand.inference.icm import IteratedModes as IteratedModes
+from maximand.inference.integer_program import IntegerProgram as IntegerProgram
+from maximand.inference.linear_program import LinearProgram as LinearProgram
+from maximand.inference.rho_approximate import RhoApproximate as RhoApproximate
+from maximand.inference.structure import FactorGraphs as FactorGraphs
+from maximand.inference.structure import Structure as Structure
+from maximand.inference.structure import Structures as Structures
+from maximand.inference.tree import Tree as Tree

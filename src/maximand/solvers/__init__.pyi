@@ -1,0 +1,15 @@
+from maximand.solvers.base import Iterate as Iterate
+from maximand.solvers.base import Record as Record
+from maximand.solvers.base import Result as Result
+from maximand.solvers.base import Solver as Solver
+from maximand.solvers.base import start_weights as start_weights
+from maximand.solvers.block_frank_wolfe import BlockFrankWolfe as BlockFrankWolfe
+from maximand.solvers.cccp import CCCP as CCCP
+from maximand.solvers.cccp import automatic as automatic
+from maximand.solvers.lbfgs import LBFGS as LBFGS
+from maximand.solvers.n_slack import NSlack as NSlack
+from maximand.solvers.one_slack import OneSlack as OneSlack
+from maximand.solvers.subgradient import Decreasing as Decreasing
+from maximand.solvers.subgradient import Perceptron as Perceptron
+from maximand.solvers.subgradient import Polyak as Polyak
+from maximand.solvers.subgradient import Subgradient as Subgradient

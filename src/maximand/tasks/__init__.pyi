@@ -1,0 +1,17 @@
+from maximand.tasks.base import BoundTask as BoundTask
+from maximand.tasks.base import Task as Task
+from maximand.tasks.graph_inputs import NodesAndEdges as NodesAndEdges
+from maximand.tasks.graphs import GraphTask as GraphTask
+from maximand.tasks.levels import OrdinalTask as OrdinalTask
+from maximand.tasks.multiclass import MulticlassTask as MulticlassTask
+from maximand.tasks.multilabel import Budget as Budget
+from maximand.tasks.multilabel import Independent as Independent
+from maximand.tasks.multilabel import MultilabelTask as MultilabelTask
+from maximand.tasks.multilabel import Pairwise as Pairwise
+from maximand.tasks.oracle import OracleTask as OracleTask
+from maximand.tasks.rankings import RankingTask as RankingTask
+from maximand.tasks.schemes import bio as bio
+from maximand.tasks.schemes import bioes as bioes
+from maximand.tasks.sequences import Ragged as Ragged
+from maximand.tasks.tagging import TaggingTask as TaggingTask
+from maximand.tasks.windows import WindowVectorizer as WindowVectorizer
