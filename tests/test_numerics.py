@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maximand.numerics.chain import soft_paths
+from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.exponential import exponentials
 from maximand.numerics.simplex_blocks import _project
 from maximand.numerics.simplex_qp import maximize_on_simplex

@@ -3,54 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from maximand.capabilities import NOTHING, Can
-from maximand.costs import Cost
 from maximand.sets import ConvexSet, Hull, check_set
 from maximand.spaces import OutputSpace
 from maximand.states import Several, members
 from maximand.support import Array, Geometry, Guarantee, Support, Temperature
-
-
-class Over(Enum):
-    """The set of outputs that a maximum ranges over."""
-
-    ALL = "Y"
-    ANNOTATED = "Y*"
-    OTHER = "Y°"
-
-
-@dataclass(frozen=True)
-class Target:
-    """What training knows of the outputs of a batch: the annotation, and what each part would cost."""
-
-    space: OutputSpace
-    annotation: Any
-    cost: Cost
-
-    @cached_property
-    def full(self) -> bool:
-        """Whether the annotation leaves a single output to every example."""
-        return bool(self.annotation.full.all())
-
-    @cached_property
-    def psi(self) -> Array:
-        """Psi of the known parts."""
-        return self.space.encode(self.annotation)
-
-    @cached_property
-    def cost_linear(self) -> tuple[Array, Array]:
-        """v, c with cost = v @ psi + c."""
-        return self.cost.against(self.space, self.annotation)
-
-    def regularizer(self, geometry: Geometry) -> Array:
-        """Return Psi(psi(y)) for every example."""
-        return self.space.layout.dot(np.ones(self.space.n_parts), geometry.terms(self.psi))
+from maximand.targets import Over, Target
 
 
 class Oracle(Protocol):

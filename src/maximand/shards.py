@@ -14,7 +14,7 @@ import numpy as np
 from maximand.batch import Batch, cut
 from maximand.engine import Threads
 from maximand.features import FeatureMap
-from maximand.numerics.block_rows import PartRows
+from maximand.numerics.lowering import PartRows
 from maximand.oracles import Oracle, Target
 from maximand.support import EPSILON, Array, Guarantee, Ints, Support
 

@@ -11,7 +11,8 @@ from maximand.batch import Batch
 from maximand.capabilities import Can
 from maximand.costs import Cost
 from maximand.features import Examples
-from maximand.numerics.block_rows import by_label, part_scores, room_for
+from maximand.numerics.block_rows import part_scores, room_for
+from maximand.numerics.lowering import by_label
 from maximand.objective import Objective
 from maximand.spaces import Annotations, Labels, OutputSpace, Parts
 

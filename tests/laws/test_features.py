@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from cases import CASES, NAMES
 
-from maximand.numerics.block_rows import add_parts, by_feature, drain_parts, room_for
+from maximand.numerics.block_rows import add_parts, drain_parts, room_for
+from maximand.numerics.lowering import by_feature
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)
 

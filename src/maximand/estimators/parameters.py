@@ -53,3 +53,9 @@ class TrainingParameters:
 def _number(value: Any, kind: type) -> bool:
     """Whether this is a number of a kind; True and False are none."""
     return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def check_target(estimator: Any, Y: Any, name: str) -> None:
+    """Refuse to learn from inputs alone."""
+    if Y is None:
+        raise ValueError(f"{type(estimator).__name__} requires {name} to be passed, but the target {name} is None.")

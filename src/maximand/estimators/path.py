@@ -22,7 +22,8 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.estimators.predictor import NothingKnown, StructuredPredictor
+from maximand.estimators.predictor import StructuredPredictor
+from maximand.estimators.scoring import NothingKnown
 from maximand.solvers import Result
 from maximand.solvers.base import INTERRUPTED
 from maximand.support import Array

@@ -11,16 +11,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maximand.batch import Batch, cut
 from maximand.callbacks.contexts import CallbackSupport, with_callbacks
-from maximand.costs import Cost, Hamming
+from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
-from maximand.estimators.parameters import TrainingParameters
+from maximand.estimators.parameters import TrainingParameters, check_target
 from maximand.features import Examples
 from maximand.fingerprints import fingerprint
 from maximand.losses import Loss, named
@@ -31,10 +30,10 @@ from maximand.shards import LANES
 from maximand.solvers import Record, Result, Solver, automatic
 from maximand.solvers.base import Run
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Bools, Ints
+from maximand.support import Array
 from maximand.tasks import BoundTask, Task
 from maximand.tasks.base import checked_weight
-from maximand.tasks.label_names import Candidates, LabelNames, unknown
+from maximand.tasks.label_names import LabelNames
 
 
 def layer_of(loss: str | Loss | Projection) -> Soft | Projection | None:
@@ -289,64 +288,6 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         """The bound task of an estimator that was fitted."""
         check_is_fitted(self, "weights_")
         return self.task_
-
-
-def check_target(estimator: Any, Y: Any, name: str) -> None:
-    """Refuse to learn from inputs alone."""
-    if Y is None:
-        raise ValueError(f"{type(estimator).__name__} requires {name} to be passed, but the target {name} is None.")
-
-
-def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
-    """Return the weight of every class, by scikit-learn's rules, from the codes of the labels that are known."""
-    known = codes[codes >= 0]
-    present = np.unique(known)
-    factors = np.ones(classes.size)
-    if isinstance(class_weight, dict):
-        absent = set(np.delete(classes, present).tolist())
-        class_weight = {label: weight for label, weight in class_weight.items() if label not in absent}
-    factors[present] = compute_class_weight(class_weight, classes=classes[present], y=classes[known])
-    return factors
-
-
-def class_cost(class_weight: Any, cost: Cost | None, classes: np.ndarray, codes: Ints, normalized: bool) -> Hamming:
-    """Return the number (or share) of wrong labels, each weighted by the class that it should have had."""
-    if cost is not None:
-        raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
-    return Hamming(class_factors(class_weight, classes, codes), normalized)
-
-
-def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: Any) -> float:
-    """Return the share of known labels that are guessed right; sample_weight is per example, of so many labels each.
-
-    A set of candidates is right where the guess is one of them.
-    """
-    known = np.array([not unknown(label) for label in true], dtype=bool)
-    right = np.array(
-        [
-            guess in label if isinstance(label, Candidates) else guess == label
-            for label, guess in zip(true, guesses, strict=True)
-        ]
-    )
-    weight = checked_weight(sample_weight, len(sizes))
-    return mean_of_known(
-        right, known, None if weight is None else np.repeat(weight, sizes), "Y holds no label that is known"
-    )
-
-
-class NothingKnown(ValueError):
-    """There is nothing to compare predictions with."""
-
-
-def mean_of_known(values: np.ndarray, known: Bools, weight: Array | None, otherwise: str) -> float:
-    """Return the weighted mean of the values that are known; `otherwise` says that none is."""
-    if not known.any():
-        raise NothingKnown(f"{otherwise}; there is nothing to compare predictions with.")
-    if weight is None:
-        return float(np.average(values[known]))
-    if not weight[known].any():
-        raise NothingKnown("All examples with something known weigh 0; at least one of them must count.")
-    return float(np.average(values[known], weights=weight[known]))
 
 
 def joined(answers: list[Any]) -> Any:

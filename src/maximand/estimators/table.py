@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maximand.estimators.predictor import StructuredPredictor, check_target
+from maximand.estimators.parameters import check_target
+from maximand.estimators.predictor import StructuredPredictor
 from maximand.features import Examples
 from maximand.support import Array
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from maximand.features.blocks import Block
 from maximand.features.inputs import Examples
-from maximand.numerics.block_rows import DENSE, PartRows, lower
+from maximand.numerics.lowering import DENSE, PartRows, lower
 from maximand.support import Array
 
 

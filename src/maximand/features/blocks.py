@@ -13,7 +13,7 @@ import numpy as np
 from maximand.features.inputs import Inputs
 from maximand.features.rows import Rows
 from maximand.numerics import rows as kernels
-from maximand.numerics.block_rows import DENSE, FIRST, LAST, SPARSE, TIED, Lowered
+from maximand.numerics.lowering import DENSE, FIRST, LAST, SPARSE, TIED, Lowered
 from maximand.support import Array, Ints
 
 

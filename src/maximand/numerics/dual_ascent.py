@@ -9,7 +9,8 @@ indptr[p] to indptr[p+1]. The planes of example i form a linked list: head[i], t
 import numpy as np
 from numba import njit
 
-from maximand.numerics.block_rows import PartRows, add_parts, drain_parts, most_parts, part_scores, room_for
+from maximand.numerics.block_rows import add_parts, drain_parts, most_parts, part_scores, room_for
+from maximand.numerics.lowering import PartRows
 from maximand.support import Array, Bools, Ints
 
 

@@ -7,8 +7,9 @@ over all states until none of them brings anything.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.couplings import lowest_score, read_example
 from maximand.numerics.graphs import Factors, node_scores, table_scores
-from maximand.numerics.roof_duality import HALF, cutter, label_nodes, lowest_score, read_example
+from maximand.numerics.roof_duality import HALF, cutter, label_nodes
 from maximand.support import Array, Bools, Ints
 
 ROUNDING = 1e-12  # of the sizes of all scores of a labelling: what a move must gain to count

@@ -25,15 +25,15 @@ FEW_WEIGHTS = 50  # up to so many, planes of all examples together close the gap
 
 
 class Rounds:
-    """Where the procedure stands; `held` is what the inner solver held at the end of the last round."""
+    """Where the procedure stands; `inner_state` is what the inner solver knew at the end of the last round."""
 
-    saved = ("begun", "weights", "value", "at_annotation", "precision", "gain", "n_rounds", "nudges", "held")
+    saved = ("begun", "weights", "value", "at_annotation", "precision", "gain", "n_rounds", "nudges", "inner_state")
 
-    def __init__(self, weights: Array, at_annotation: bool, inner: Solver, held: Any):
+    def __init__(self, weights: Array, at_annotation: bool, inner: Solver, inner_state: Any):
         self.begun = False
         self.weights, self.value = weights, np.inf
         self.at_annotation = at_annotation  # whether the next round freezes the reward there
-        self.inner, self.held = inner, held
+        self.inner, self.inner_state = inner, inner_state
         self.precision, self.gain, self.n_rounds = inner.tolerance, np.inf, 0
         self.nudges = 0  # rounds in a row that froze the reward beside the weights
 
@@ -112,13 +112,13 @@ class CCCP(Solver):
                 state.precision = max(state.precision * self.rate, inner.tolerance)  # line 5
             surrogate = objective.annotated() if state.at_annotation else objective.linearized(_beside(state))  # line 4
             start = Result(
-                state.weights, state.value, None, False, False, "", state=state.held if self.recycle else None
+                state.weights, state.value, None, False, False, "", state=state.inner_state if self.recycle else None
             )
             seconds = min(inner.max_seconds, _seconds_until(deadline))
             result = replace(inner, tolerance=state.precision, max_seconds=seconds).minimize(
                 surrogate, start=start
             )  # 6-12
-            state.held, state.at_annotation = result.state, False
+            state.inner_state, state.at_annotation = result.state, False
             value = objective.value(result.weights)
             state.gain = state.value - value
             if state.gain > 0:

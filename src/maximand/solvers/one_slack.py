@@ -73,17 +73,17 @@ class Bundle:
     def minimize(self, regularization: float) -> tuple[Array, float]:
         """Minimise regularization / 2 |w|^2 + max_j (slopes_j @ w + offsets_j); return w and the minimum.
 
-        Dual: w = (held - sum_j alpha_j slopes_j) / regularization, where `held` are the multipliers of weights that
-        may not be negative. Any alpha on the simplex and any held >= 0 give a lower bound, so what is returned bounds
-        the objective from below whatever the accuracy of the program; what rounding may add is taken off.
+        Dual: w = (clipped - sum_j alpha_j slopes_j) / regularization, where `clipped` are the multipliers of weights
+        that may not be negative. Any alpha on the simplex and any clipped >= 0 give a lower bound, so what is returned
+        bounds the objective from below whatever the accuracy of the program; what rounding may add is taken off.
         """
         m, signed = self.count, self.nonnegative
         slopes, offsets, linear = self.slopes[:m], self.offsets[:m], self.offsets[:m]
-        gram, n_held = self.gram[:m, :m], signed.stop - signed.start
-        if n_held:
-            gram = np.block([[gram, -slopes[:, signed]], [-slopes[:, signed].T, np.eye(n_held)]])
-            linear = np.concatenate([linear, np.zeros(n_held)])
-        alpha = maximize_on_simplex(gram / regularization, linear, n_held)[:m]
+        gram, n_clipped = self.gram[:m, :m], signed.stop - signed.start
+        if n_clipped:
+            gram = np.block([[gram, -slopes[:, signed]], [-slopes[:, signed].T, np.eye(n_clipped)]])
+            linear = np.concatenate([linear, np.zeros(n_clipped)])
+        alpha = maximize_on_simplex(gram / regularization, linear, n_clipped)[:m]
         self.idle[:m] = np.where(alpha > 1e-10, 0, self.idle[:m] + 1)
         weights = alpha @ slopes / -regularization
         weights[signed] = np.maximum(weights[signed], 0.0)  # what the best multipliers for this alpha do

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maximand.numerics import dual_ascent as kernels
-from maximand.numerics.block_rows import by_label
+from maximand.numerics.lowering import by_label
 from maximand.oracles import Oracle
 from maximand.shards import Answered, ExamplePlanes, Shard
 from maximand.support import Array, Ints

@@ -54,7 +54,7 @@ class SimplexBlocks:
         self.n_averaged = 0
 
     @classmethod
-    def aimed(cls, objective: Objective, start: Result | None) -> SimplexBlocks:
+    def retargeted(cls, objective: Objective, start: Result | None) -> SimplexBlocks:
         """Return the means of an earlier run, retargeted to this objective, or new ones."""
         blocks = recycled(objective, start, "blocks", cls)
         if blocks is None or not all(blocks._ask("belongs_to", blocks.token)):
@@ -107,7 +107,7 @@ class ExactAscent:
 
     def __init__(self, objective: Objective, start: Result | None, random_state: int):
         self.begun = False
-        self.blocks = SimplexBlocks.aimed(objective, start)
+        self.blocks = SimplexBlocks.retargeted(objective, start)
         self.rng = np.random.default_rng(random_state)
         self.start = None if start is None else start.weights  # to be tried first
         self.settling, self.goal = False, np.inf  # whether the gap was measured, and what it should fall to

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.numerics.block_rows import by_feature, by_label
+from maximand.numerics.lowering import by_feature, by_label
 from maximand.objective import PENALTY, Objective
 from maximand.shards import Shard
 from maximand.solvers.base import Result, origin, recycled
@@ -42,7 +42,7 @@ class WorkingSets:
         self.clipped = np.zeros(self.nonnegative.stop - self.nonnegative.start)
 
     @classmethod
-    def aimed(cls, objective: Objective, start: Result | None, patience: int) -> WorkingSets:
+    def retargeted(cls, objective: Objective, start: Result | None, patience: int) -> WorkingSets:
         """Return the working sets of an earlier run, retargeted to this objective, or empty ones."""
         reward, left_out = objective.reward(np.zeros(0)), objective.annotated_score()
         sets = recycled(objective, start, "sets", cls)
@@ -157,7 +157,7 @@ class Ascent:
 
     def __init__(self, objective: Objective, start: Result | None, patience: int, random_state: int):
         self.begun = False
-        self.sets = WorkingSets.aimed(objective, start, patience)
+        self.sets = WorkingSets.retargeted(objective, start, patience)
         self.rng = np.random.default_rng(random_state)
         self.start = None if start is None else start.weights  # to be tried first
         self.settling, self.gap = False, np.inf  # whether the planes of this round are in, and their gap

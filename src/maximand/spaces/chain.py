@@ -11,7 +11,8 @@ import numpy as np
 
 from maximand.capabilities import USUAL, Can
 from maximand.layout import Kind, Layout
-from maximand.numerics.chain import best_paths, soft_paths
+from maximand.numerics.chain import best_paths
+from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels

@@ -2,12 +2,12 @@ from maximand.tasks.base import BoundTask as BoundTask
 from maximand.tasks.base import Task as Task
 from maximand.tasks.graph_inputs import NodesAndEdges as NodesAndEdges
 from maximand.tasks.graphs import GraphTask as GraphTask
+from maximand.tasks.label_sets import Budget as Budget
+from maximand.tasks.label_sets import Independent as Independent
+from maximand.tasks.label_sets import Pairwise as Pairwise
 from maximand.tasks.levels import OrdinalTask as OrdinalTask
 from maximand.tasks.multiclass import MulticlassTask as MulticlassTask
-from maximand.tasks.multilabel import Budget as Budget
-from maximand.tasks.multilabel import Independent as Independent
 from maximand.tasks.multilabel import MultilabelTask as MultilabelTask
-from maximand.tasks.multilabel import Pairwise as Pairwise
 from maximand.tasks.oracle import OracleTask as OracleTask
 from maximand.tasks.rankings import RankingTask as RankingTask
 from maximand.tasks.schemes import bio as bio

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, class_cost, probabilistic, share_right
+from maximand.estimators.predictor import StructuredPredictor, probabilistic
+from maximand.estimators.scoring import class_cost, share_right
 from maximand.inference import Inference
 from maximand.losses import Loss
 from maximand.oracles import Projection

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import class_cost, mean_of_known
+from maximand.estimators.scoring import class_cost, mean_of_known
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection

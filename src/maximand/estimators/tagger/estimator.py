@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, class_cost, joined, probabilistic, share_right
+from maximand.estimators.predictor import StructuredPredictor, joined, probabilistic
+from maximand.estimators.scoring import class_cost, share_right
 from maximand.features import Examples
 from maximand.losses import Loss
 from maximand.oracles import Projection
