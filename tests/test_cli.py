@@ -182,6 +182,7 @@ def test_errors_are_one_sentence_on_stderr(tmp_path, capsys):
 
 def test_a_closed_pipe_is_no_error(text, tmp_path, capsys):
     run_json(capsys, "fit", text, "-o", tmp_path / "m")
+    assert main(["predict", str(tmp_path / "m"), str(text)]) == 0  # nothing is left to compile
     long = tmp_path / "long.conll"
     long.write_text((CONLL + "\n") * 5000)
     command = f"{sys.executable} -m maximand predict {tmp_path / 'm'} {long} | head -1"

@@ -113,7 +113,7 @@ class BeliefPropagation(Inference):
         )
         propagate(
             graphs.factors, theta, temperatures, hidden, levels, distinct.size, _forests(graphs),
-            self.max_iterations, self.damping, self.tolerance, self.residual, *beliefs,
+            self.max_iterations, self.damping, self.tolerance, self.residual or None, *beliefs,
         )  # fmt: skip
         return beliefs
 

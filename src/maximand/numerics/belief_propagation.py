@@ -25,7 +25,7 @@ def propagate(
     max_iterations: int,
     damping: float,
     tolerance: float,
-    residual: bool,
+    residual: bool | None,
     codes: Ints,
     values: Array,
     mean: Array,
@@ -36,7 +36,7 @@ def propagate(
     Outputs have one temperature and hidden nodes another; nodes of equal temperature have equal levels, of n_levels.
     Where all nodes of an example have a temperature above 0, also write Bethe's value and the beliefs; other examples
     have NaN and 0. A forest of one temperature is swept once, which is exact, and one of both until nothing changes, at
-    most max_iterations times.
+    most max_iterations times. residual is True or None: where it is None, `chase` need not compile.
     """
     k = factors.width
     all_nodes, all_tables = node_scores(factors, theta), table_scores(factors, theta)
@@ -83,23 +83,19 @@ def propagate(
         threshold = tolerance * (size + hottest)
         inbox[: wires.begin[n]], fresh[: wires.begin[n]] = 0.0, 0.0
         converged[i] = False
-        if not forests[i] and residual:
+        if residual is not None and not forests[i]:
             rows = plan[: plan_all(wires, warmth, plan)]
             n_updates = max_iterations * wires.begin[n]
             converged[i] = chase(wires, scores, room, inbox, fresh, change, rows, damping, threshold, n_updates)
-        elif not forests[i]:
-            rows = plan[: plan_all(wires, warmth, plan)]
-            for _ in range(max_iterations):
-                converged[i] = send(wires, scores, room, inbox, fresh, change, rows, damping) <= threshold
-                inbox, fresh = fresh, inbox
-                if converged[i]:
-                    break
         else:
-            rows = plan[: plan_sweep(wires, n, plan)]
+            forest = forests[i]
+            rows = plan[: plan_sweep(wires, n, plan) if forest else plan_all(wires, warmth, plan)]
             for sweep in range(max_iterations):
-                share = damping if sweep >= CALM else 0.0
-                largest = send(wires, scores, room, inbox, inbox, change, rows, share)
-                converged[i] = largest <= threshold or coldest == hottest
+                share = 0.0 if forest and sweep < CALM else damping
+                largest = send(wires, scores, room, inbox, inbox if forest else fresh, change, rows, share)
+                if not forest:
+                    inbox, fresh = fresh, inbox
+                converged[i] = largest <= threshold or (forest and coldest == hottest)
                 if converged[i]:
                     break
         values[i] = np.nan

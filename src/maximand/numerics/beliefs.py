@@ -88,7 +88,8 @@ def write_means(wires, scores, room, inbox, cavities, node_mean, table_mean):  #
     belief, hidden nodes inside of outputs. All temperatures are above 0.
     """
     n, k = node_mean.shape
-    write_cavities(scores.nodes, wires.begin, inbox, 0, n, cavities, 0, room.tail)
+    zero = np.int64(0)  # for a plain 0, write_cavities would compile once more
+    write_cavities(scores.nodes, wires.begin, inbox, zero, n, cavities, zero, room.tail)
     outer, pair, bits = np.empty(k), np.empty(k * k), room.bits[: k * k]
     temperatures, hidden = scores.temperatures, scores.hidden
     value = 0.0
@@ -109,9 +110,8 @@ def write_means(wires, scores, room, inbox, cavities, node_mean, table_mean):  #
             here, there = temperatures[u], temperatures[v]
             turned = hidden[u] and not hidden[v]
             if turned:
-                soft = _soften_pair(far, near, scores.tables[t], True, there, here, pair, outer, bits)
-            else:
-                soft = _soften_pair(near, far, scores.tables[t], False, here, there, pair, outer, bits)
+                near, far, here, there = far, near, there, here
+            soft = _soften_pair(near, far, scores.tables[t], turned, here, there, pair, outer, bits)
             value += soft
             for l in range(k):
                 for m in range(k):

@@ -8,19 +8,19 @@ from maximand.numerics.messages import BLOCK, send
 
 
 @njit(cache=True, nogil=True)
-def _write_row(plan, row, first, last, start, stop):  # type: ignore[no-untyped-def]
-    plan[row, 0], plan[row, 1], plan[row, 2], plan[row, 3] = first, last, start, stop
+def _write_row(row, first, last, start, stop):  # type: ignore[no-untyped-def]
+    row[0], row[1], row[2], row[3] = first, last, start, stop
 
 
 @njit(cache=True, nogil=True)
 def plan_all(wires, temperatures, plan):  # type: ignore[no-untyped-def]
     """Plan to send every message once, in blocks of neighbouring nodes; return the number of rows."""
-    n_rows, first, n = 0, 0, temperatures.size
+    n_rows, first, n = 0, np.int64(0), temperatures.size  # for a plain 0, _write_row would compile once more
     while first < n:
         last, most = first + 1, wires.begin[first] + BLOCK
         while last < n and temperatures[last] == temperatures[first] and wires.begin[last + 1] <= most:
             last += 1
-        _write_row(plan, n_rows, first, last, wires.begin[first], wires.begin[last])
+        _write_row(plan[n_rows], first, last, wires.begin[first], wires.begin[last])
         n_rows, first = n_rows + 1, last
     return n_rows
 
@@ -31,8 +31,8 @@ def plan_sweep(wires, n, plan):  # type: ignore[no-untyped-def]
     for i in range(n):
         u = wires.order[i]
         up = wires.up[u]
-        _write_row(plan, n - 1 - i, u, u + 1, up, up + 1 if up >= 0 else up)
-        _write_row(plan, n + i, u, u + 1, wires.begin[u], wires.begin[u + 1])
+        _write_row(plan[n - 1 - i], u, u + 1, up, up + 1 if up >= 0 else up)
+        _write_row(plan[n + i], u, u + 1, wires.begin[u], wires.begin[u + 1])
     return 2 * n
 
 
@@ -74,8 +74,8 @@ def chase(wires, scores, room, inbox, fresh, change, plan, damping, threshold, n
         back = wires.mirror[slot]
         sender, receiver = wires.other[slot], wires.other[back]
         start, stop = wires.begin[receiver], wires.begin[receiver + 1]
-        _write_row(follow, 0, sender, sender + 1, back, back + 1)
-        _write_row(follow, 1, receiver, receiver + 1, start, stop)
+        _write_row(follow[0], sender, sender + 1, back, back + 1)
+        _write_row(follow[1], receiver, receiver + 1, start, stop)
         change[slot] = 0.0
         send(wires, scores, room, inbox, fresh, change, follow[0 if damping > 0.0 else 1 :], damping)
         _place(tree, slot, change[slot])
