@@ -8,7 +8,7 @@ from cases import ANSWERED, CASES, NAMES, PAIR_NAMES, PAIRS, SOLVERS
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, PERCEPTRON, RAMP, SLACK_HINGE, SQUARED
-from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic, working_sets
+from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic, planes_of_shards
 from maximand.spaces import Choice
 from maximand.support import Guarantee
 from thinning import cover
@@ -250,7 +250,7 @@ def test_steps_in_small_and_large_models_are_the_same(case, monkeypatch):
     objective, solver = case.objective(HINGE), NSlack(tolerance=1e-7)
     results = []
     for limit in (10**9, 0):
-        monkeypatch.setattr(working_sets, "SMALL_MODEL", limit)
+        monkeypatch.setattr(planes_of_shards, "SMALL_MODEL", limit)
         results.append(solver.minimize(objective))
     assert results[0].value == pytest.approx(results[1].value, rel=1e-6)
     np.testing.assert_allclose(results[0].weights, results[1].weights, atol=1e-3)
