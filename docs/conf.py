@@ -150,11 +150,11 @@ myst_substitutions = {
 }
 
 
-def without_substitutions(app, what, name, obj, options, lines):
-    """Leave |w| in docstrings as it is: it is a norm, not a substitution."""
-    lines[:] = [line.replace("|", r"\|") for line in lines]
+def without_markup(app, what, name, obj, options, lines):
+    """Leave |w| in docstrings as it is, a norm and no substitution, and *arguments too, which are not emphasised."""
+    lines[:] = [re.sub(r"([(,] ?)\*(?=\w)", r"\1\*", line.replace("|", r"\|")) for line in lines]
 
 
 def setup(app):
     """Connect what happens to docstrings."""
-    app.connect("autodoc-process-docstring", without_substitutions, priority=100)
+    app.connect("autodoc-process-docstring", without_markup, priority=100)
