@@ -13,7 +13,7 @@ from maximand.inference.exhaustive import Exhaustive
 from maximand.inference.graph_cut import GraphCut
 from maximand.inference.structure import FactorGraphs, Structure
 from maximand.inference.tree import Tree, plans
-from maximand.support import Array, Support
+from maximand.support import Array, Bools, Support
 
 CHEAP = 1 << 18  # table entries of a graph that elimination may take
 LARGE = 2000  # nodes above which only forests are worth planning for
@@ -38,11 +38,15 @@ class MaximaAndSums(Inference):
 
     def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Ask the first."""
-        return self.maxima.argmax(graphs, theta)
+        return self.maxima.argmax(graphs, theta, state)
 
     def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
         """Ask the second."""
         return self.sums.marginals(graphs, theta, temperature)
+
+    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+        """Ask the second."""
+        return self.sums.mixed(graphs, theta, temperatures, hidden)
 
 
 def automatic(graphs: FactorGraphs) -> Inference:
