@@ -2,13 +2,29 @@
 
 import re
 
+import numpy as np
+
 import maximand
 from maximand import formats
+from maximand.capabilities import Can
 from maximand.cards import all_cards
 from maximand.cli.model_options import own_options
+from maximand.inference import BeliefPropagation, LinearProgram, Structure, Tree
 from maximand.losses import LOSSES
 from maximand.oracles import Euclidean, Larger, Over, Projection, Rescaled
 from maximand.sets import Everything
+from maximand.spaces import (
+    Chain,
+    Choice,
+    Choices,
+    Graph,
+    Matching,
+    OracleSpace,
+    Ordinal,
+    Product,
+    Ranking,
+    Subset,
+)
 
 project = "maximand"
 author = copyright = "The maximand developers"
@@ -100,7 +116,33 @@ def options_table():
     return "\n".join(lines)
 
 
+def capabilities_table():
+    """Return what spaces can do of what may be missing."""
+    chain, pair = Chain(np.array([3]), 2), [Structure.of([2, 2], [(0, 1)])]
+    spaces = {
+        "`Choice`, `Choices`": (Choice(1, 3), Choices(1, 2, 3)),
+        "`Subset`, `Ordinal`": (Subset(1, 4), Ordinal(1, 4)),
+        "`Matching`, `Ranking`": (Matching(1, 3), Ranking(1, 3)),
+        "`Chain`": (chain,),
+        "`Graph` with `Tree()`": (Graph(pair, Tree()),),
+        "`Graph` with `LinearProgram()`": (Graph(pair, LinearProgram()),),
+        "`Graph` with `BeliefPropagation()` and hidden nodes": (
+            Graph(pair, BeliefPropagation(), hidden=np.array([False, True])),
+        ),
+        "`OracleSpace`": (OracleSpace(None, [None], [4]),),
+        "`OracleSpace` with `outputs=`": (OracleSpace(None, [None], [4], outputs=list),),
+        "`Product` of a `Chain` and a `Matching`": (Product(chain, Matching(1, 3)),),
+    }
+    used = [flag for flag in Can if any(flag in space.can for group in spaces.values() for space in group)]
+    lines = [f"| space | {' | '.join(flag.words for flag in used)} |", "|---" * (len(used) + 1) + "|"]
+    for name, group in spaces.items():
+        (can,) = {space.can for space in group}
+        lines.append(f"| {name} | {' | '.join('yes' if flag in can else '' for flag in used)} |")
+    return "\n".join(lines)
+
+
 myst_substitutions = {
+    "capabilities_table": capabilities_table(),
     "losses_table": losses_table(),
     "formats_table": formats_table(),
     "files_table": files_table(),
@@ -108,11 +150,11 @@ myst_substitutions = {
 }
 
 
-def without_substitutions(app, what, name, obj, options, lines):
-    """Leave |w| in docstrings as it is: it is a norm, not a substitution."""
-    lines[:] = [line.replace("|", r"\|") for line in lines]
+def without_markup(app, what, name, obj, options, lines):
+    """Leave |w| in docstrings as it is, a norm and no substitution, and *arguments too, which are not emphasised."""
+    lines[:] = [re.sub(r"([(,] ?)\*(?=\w)", r"\1\*", line.replace("|", r"\|")) for line in lines]
 
 
 def setup(app):
     """Connect what happens to docstrings."""
-    app.connect("autodoc-process-docstring", without_substitutions, priority=100)
+    app.connect("autodoc-process-docstring", without_markup, priority=100)

@@ -14,17 +14,13 @@ from maximand.cli.data import listed_formats
 from maximand.cli.main import main
 from maximand.cli.model_options import own_options
 from maximand.losses import LOSSES
+from pages import DOCS, fences
 from thinning import EVERYTHING
 
 ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
 FORMAT = "html" if EVERYTHING else "xml"  # with the same warnings, and without the work of laying out pages
 SLOW = ("demo", "reproduce do2008-table1", "report")  # tested elsewhere, at a smaller scale
-
-
-def fences(page, language):
-    return re.findall(rf"^```{language}\n(.*?)^```", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if fences(page, "python")])

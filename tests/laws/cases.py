@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 from feature_maps import (
+    OWN_SPACE,
     block_for_each_kind,
     chain_with_all,
     chain_with_seen,
@@ -16,6 +17,7 @@ from feature_maps import (
     pair_tables,
     part_rows,
     seen_pairs,
+    texts,
     tied,
 )
 from record import Case, annotations, labels, parts
@@ -51,8 +53,10 @@ from maximand.spaces import (
     Sizes,
     Subset,
 )  # fmt: skip
+from pages import run
 from thinning import cover
 
+PAGE = run("extending.md", *OWN_SPACE)
 MATRIX = CostMatrix([[0.0, 1.0, 0.3], [2.0, 0.0, 0.7], [0.5, 1.5, 0.0]])
 CLASS_COSTS = [ZeroOne(), Hamming(np.array([1.0, 2.0, 0.5])), MATRIX]
 TOKEN_COSTS = [Hamming(), Hamming(np.array([1.0, 2.0, 0.5]), normalized=True), MATRIX]
@@ -160,6 +164,11 @@ CASES = [
         "product of a chain and a choice", Product(Chain(np.array([2, 2, 2, 2]), 2), Choice(4, 3)),
         annotations(labels(2, [[0, 1], [1, 1], [0, 0], [1, 0]]), labels(3, [2, 0, 1, 1])),
         [Sum((Hamming(), ZeroOne()))], block_for_each_kind,
+    ),
+    Case(
+        "texts, of docs/extending.md", PAGE["Texts"]([2, 1, 3, 2], 2, 3),
+        labels(3, [[1, 0, 2], [0, 1], [1, 2, 2, 0], [0, 1, 1]]),
+        [PAGE["TopicsAndTags"](), Hamming(), CostMatrix(MATRIX.costs, normalized=True)], texts,
     ),
 ]  # fmt: skip
 NAMES = [case.name for case in CASES]

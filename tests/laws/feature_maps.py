@@ -14,6 +14,9 @@ from maximand.features import (
     SumOfBlocks,
     TiedBlock,
 )
+from pages import run
+
+OWN_SPACE = ("A space", "A feature map", "A cost")
 
 
 def features_of(rng, n_rows, d=3):
@@ -75,3 +78,11 @@ def pair_tables(rng, case):
     pattern, columns = np.array([[-1, -1], [-1, 0]]), np.array([-1, 0, -1, 1, -1, 2])
     inputs = Rows.single(features_of(rng, case.space.n_examples))
     return inputs, GraphFeatures(PerLabel(3, 3), pattern, n_tables=3, columns=columns)
+
+
+def texts(rng, case):
+    """The inputs and the map of docs/extending.md: rows for texts and for words, tied pairs."""
+    space, page = case.space, run("extending.md", *OWN_SPACE)
+    words = Rows(features_of(rng, space.text.size, 2), space.offsets)
+    inputs = page["TextInputs"](Rows.single(features_of(rng, space.n_examples)), words)
+    return inputs, page["text_features"](3, 2, space.n_topics, space.n_tags)

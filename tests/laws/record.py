@@ -131,7 +131,8 @@ class Case:
     @property
     def kind(self):
         """Cases of one kind differ in sizes, annotations and costs alone: to a solver they are alike."""
-        return type(self.features), self.inputs.sparse, type(self.space)
+        first, *_ = self.space.layout.kinds
+        return type(self.features), self.inputs.rows(first.name).sparse, type(self.space)
 
     def answers(self, loss):
         """Whether the space can answer what the loss asks."""

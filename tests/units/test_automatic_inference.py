@@ -1,10 +1,15 @@
 """The inference that is chosen where none is given."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from maximand.inference import BeliefPropagation, Exhaustive, FactorGraphs, GraphCut, Structure, Tree
+from maximand.capabilities import Can
+from maximand.inference import BeliefPropagation, Exhaustive, FactorGraphs, GraphCut, Inference, Structure, Tree
 from maximand.inference.automatic import MaximaAndSums, automatic
+from maximand.spaces import Graph
+from maximand.states import Numbers
 
 
 def path(n_nodes, n_states):
@@ -23,3 +28,27 @@ def test_few_labellings_are_listed_and_wide_graphs_estimated():
         assert automatic(FactorGraphs.of([graph])) == Exhaustive()
     assert automatic(FactorGraphs.of([Structure.complete(60, 2)])) == MaximaAndSums(GraphCut(), BeliefPropagation())
     assert automatic(FactorGraphs.of([Structure.complete(60, 3)])) == BeliefPropagation()
+
+
+def test_maxima_and_sums_can_what_they_say():
+    """With hidden nodes, two temperatures too: what the inference of sums can."""
+    graph, rng = Structure.complete(60, 2), np.random.default_rng(0)
+    space = Graph([graph], hidden=np.arange(60) < 20)
+    assert isinstance(space.inference, MaximaAndSums) and Can.MIXED in space.can
+    theta = 0.1 * rng.normal(size=space.n_parts)
+    found = space.marginals(theta, (0.5, 1.0))
+    expected = space.using(BeliefPropagation()).marginals(theta, (0.5, 1.0))
+    np.testing.assert_array_equal(found.mean, expected.mean)
+
+
+class Echo(Inference):
+    """Returns the state that it was given."""
+
+    def argmax(self, graphs, theta, state=None):
+        return replace(Exhaustive().argmax(graphs, theta), state=state)
+
+
+def test_maxima_begin_from_their_state():
+    graphs, state = FactorGraphs.of([Structure.complete(3)]), Numbers.rows(np.ones((1, 1)))
+    found = MaximaAndSums(Echo(), BeliefPropagation()).argmax(graphs, np.zeros(graphs.n_parts), state)
+    assert found.state is state

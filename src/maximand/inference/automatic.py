@@ -38,7 +38,7 @@ class MaximaAndSums(Inference):
 
     def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Ask the first."""
-        return self.maxima.argmax(graphs, theta)
+        return self.maxima.argmax(graphs, theta, state)
 
     def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
         """Ask the second."""
