@@ -59,8 +59,8 @@ class SideFinder(ClassifierMixin, TablePredictor):
     decoder: Any = None
 
     def fit(self, X, y):
-        X, bound, inputs, annotation = self._bind(X, y)
-        return self._train(X, bound, inputs, annotation, None)
+        X, bound, examples, annotation = self._bind(X, y)
+        return self._train(X, bound, examples, annotation, None)
 
     def _unbound(self):
         return SidesTask(self.street)
