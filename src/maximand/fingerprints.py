@@ -34,7 +34,7 @@ def _feed(digest: Any, value: Any) -> None:
             _feed(digest, item)
     elif callable(value) and hasattr(value, "__qualname__"):
         digest.update(f"{value.__module__}.{value.__qualname__}".encode())
-    elif type(value).__module__.startswith("maximand") and hasattr(value, "__dict__") and not isinstance(value, Enum):
+    elif hasattr(value, "__dict__") and not isinstance(value, Enum):
         digest.update(type(value).__name__.encode())
         for name, item in sorted(vars(value).items()):
             if not isinstance(getattr(type(value), name, None), cached_property):  # it follows from the rest

@@ -59,9 +59,8 @@ class Threads:
 
     def map(self, function: Callable[..., Answer], placed: Sequence[Any], *arguments: Any) -> Iterator[Answer]:
         """Yield function(shard, *arguments) for every shard, one after the other: each uses all threads."""
-        with self.session():
-            for shard in placed:
-                yield function(shard, *arguments)
+        for shard in placed:
+            yield function(shard, *arguments)
 
     def each(self, function: Callable[[Item], Answer], items: Sequence[Item]) -> Iterator[Answer]:
         """Yield function(item) for every item, in order, side by side; an answer that was taken is not kept."""

@@ -25,7 +25,7 @@ def _most_parts(examples, rows):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used, room):  # type: ignore[no-untyped-def]
     """Score every part that a plane of example i uses, once: its planes share most of them."""
-    count = 0
+    count = np.int64(0)
     p = head[i]
     while p >= 0:
         for j in range(indptr[p], indptr[p + 1]):
@@ -179,7 +179,9 @@ def combine(
         factor = share[owner[p]] * alpha[p]
         if factor != 0.0:
             own = slice(indptr[p], indptr[p + 1])
-            add_parts(rows, owner[p], parts[own], data[own], indptr[p + 1] - indptr[p], factor, out, room, False)
+            add_parts(
+                rows, np.int64(owner[p]), parts[own], data[own], indptr[p + 1] - indptr[p], factor, out, room, False
+            )
 
 
 @njit(cache=True, nogil=True)

@@ -169,7 +169,15 @@ class Graph(LabelledSpace):
         value, mean = best.value.copy(), best.mean.copy()
         value[rest] = other.value
         self.layout.put(mean, rest, other.mean, part.layout)
-        return Support(value, mean, best.guarantee & other.guarantee)
+        bound, converged = best.bound, best.converged
+        if bound is not None and other.bound is not None:
+            bound = bound.copy()
+            bound[rest] = other.bound
+        if converged is not None and other.converged is not None:
+            converged = converged.copy()
+            converged[rest] = other.converged
+        known = None if other.bound is None else bound
+        return Support(value, mean, best.guarantee & other.guarantee, known, converged)
 
     def outputs(self) -> Array:
         """Return psi of every labelling of a batch of one."""
