@@ -196,7 +196,6 @@ def test_relaxations_are_upper_bounds_with_certificates(table, inference, solver
         IteratedModes(),
         BeliefPropagation(),
         Combine((Greedy(), IteratedModes())),
-        LinearProgram(integral=True),
     ],
     ids=lambda inference: type(inference).__name__,
 )
@@ -209,10 +208,24 @@ def test_searches_are_lower_bounds_without_certificates(table, inference):
     assert result.gap is not None
     assert objective.value(result.weights) <= truth.objective + 1e-12
     assert result.shortfall.slack <= truth.slack + 1e-12
-    assert result.guarantee_text == (
+    text = (
         "The oracles returned lower bounds: the true objective may be higher and the gap is an estimate; "
         "intervals(rho) says how much higher where every oracle found at least rho of its maximum."
     )
+    if result.n_unconverged:
+        text += f" The oracles of {result.n_unconverged} examples had not converged when they were last asked."
+    assert result.guarantee_text == text
+
+
+def test_searches_that_know_a_bound_have_certificates(table):
+    result = BlockFrankWolfe().minimize(objective_of(table, LinearProgram(integral=True)))
+    exact = BlockFrankWolfe(tolerance=1e-6).minimize(objective_of(table, Exhaustive()))
+    truth = Truth(table, result.weights)
+    assert result.guarantee is Guarantee.UNDER and result.certified
+    assert 0.0 < result.excess < result.gap
+    assert result.value <= truth.objective + 1e-12 <= result.value + result.excess + 2e-12
+    assert truth.objective - exact.value <= result.gap + 1e-12
+    assert "which the gap includes: it is a certificate" in result.guarantee_text
 
 
 def test_slacks_found_are_never_negative(table):
