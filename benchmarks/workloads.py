@@ -96,7 +96,7 @@ def letters_one_slack():
 
 
 def crammer_singer():
-    X, y = multiclass("usps")
+    X, y = multiclass("usps.train")
     return lambda: (
         MulticlassClassifier(solver=BlockFrankWolfe(tolerance=1e-2), regularization=1e-4, n_threads=1)
         .fit(X[:3000], y[:3000])
@@ -120,7 +120,7 @@ def sparse_rows():
 
 
 def predict_rows():
-    X, y = multiclass("usps")
+    X, y = multiclass("usps.train")
     model = MulticlassClassifier(loss="crf", solver=LBFGS(max_iterations=5, tolerance=0), n_threads=1).fit(X, y)
     return lambda: float(sum(np.sum(model.predict(X[i : i + 1])) for i in range(500)))
 
