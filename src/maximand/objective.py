@@ -165,6 +165,9 @@ class Objective:
 
     def of_shards(self, examples: Ints) -> Iterator[tuple[int, Any, Ints]]:
         """Yield each shard that owns some of the examples: its number, the shard, and the examples by its own count."""
+        if len(self.placed) == 1:
+            yield 0, self.placed[0], examples
+            return
         for s, placed in enumerate(self.placed):
             own = examples[(examples >= self.edges[s]) & (examples < self.edges[s + 1])] - self.edges[s]
             if own.size:

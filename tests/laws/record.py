@@ -11,7 +11,7 @@ from maximand.batch import Batch
 from maximand.capabilities import Can
 from maximand.costs import Cost
 from maximand.features import Examples
-from maximand.numerics.block_rows import part_scores, room_for
+from maximand.numerics.block_rows import room_for, score_rows, write_rows
 from maximand.numerics.lowering import by_label
 from maximand.objective import Objective
 from maximand.spaces import Annotations, Labels, OutputSpace, Parts
@@ -151,11 +151,12 @@ class Case:
     def part_scores(self, weights):
         """The function that scores some parts of an example, numbered among its own, from their rows alone."""
         rows = self.features.part_rows(self.examples)
-        ordered, scores, room = by_label(rows.blocks, weights), np.empty(self.space.n_parts), room_for(rows)
+        ordered = by_label(rows.blocks, weights)
 
         def scores_of(example, own):
-            part_scores(rows, example, own, own.size, ordered, scores, room)
-            return scores[own]
+            scores, room = np.empty(own.size), write_rows(rows, example, own, own.size, room_for(rows, 1))
+            score_rows(own.size, room, rows.dense, ordered, scores)
+            return scores
 
         return scores_of
 

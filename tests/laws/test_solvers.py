@@ -8,7 +8,8 @@ from cases import ANSWERED, CASES, NAMES, PAIR_NAMES, PAIRS, SOLVERS
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, PERCEPTRON, RAMP, SLACK_HINGE, SQUARED
-from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic, planes_of_shards
+from maximand.numerics.block_rows import add_rows, room_for, write_rows
+from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic
 from maximand.spaces import Choice
 from maximand.support import Guarantee
 from thinning import cover
@@ -246,11 +247,27 @@ def test_ctrl_c_and_callbacks_keep_the_best_weights():
 
 
 @EVERY_KIND
-def test_steps_in_small_and_large_models_are_the_same(case, monkeypatch):
-    objective, solver = case.objective(HINGE), NSlack(tolerance=1e-7)
-    results = []
-    for limit in (10**9, 0):
-        monkeypatch.setattr(planes_of_shards, "SMALL_MODEL", limit)
-        results.append(solver.minimize(objective))
-    assert results[0].value == pytest.approx(results[1].value, rel=1e-6)
-    np.testing.assert_allclose(results[0].weights, results[1].weights, atol=1e-3)
+def test_kept_products_are_those_of_the_slopes(case):
+    """Planes come and go, and what sweeps know of them stays right; so do the weights that follow their steps."""
+    objective = case.objective(HINGE)
+    sets = NSlack(tolerance=0.0, max_iterations=8, patience=0).minimize(objective).state.sets
+    sets.sweep(np.arange(objective.n_examples))
+    stepped = sets.ordered.copy()
+    sets.retarget(sets.regularization, sets.reward)
+    np.testing.assert_allclose(stepped, sets.ordered, atol=1e-9 * np.abs(stepped).max(initial=1.0))
+    planes = objective.placed[0].kept["planes"]
+    lists, slopes = planes.lists, np.zeros((planes.count, objective.n_weights))
+    for p, slope in enumerate(slopes):
+        own = slice(lists.indptr[p], lists.indptr[p + 1])
+        size = own.stop - own.start
+        room = write_rows(planes.rows, planes.owner[p], lists.parts[own], size, room_for(planes.rows, 1))
+        add_rows(size, lists.data[own], 1.0, room, planes.rows.dense, slope)
+    n_known = 0
+    for p in range(planes.count):
+        place, q = lists.first_product[p], p
+        while q >= 0:
+            if not np.isnan(lists.products[place]):
+                np.testing.assert_allclose(lists.products[place], slopes[p] @ slopes[q], rtol=1e-9, atol=1e-12)
+                n_known += 1
+            place, q = place + 1, lists.following[q]
+    assert n_known

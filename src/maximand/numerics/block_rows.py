@@ -38,41 +38,40 @@ def most_parts(rows, i):  # type: ignore[no-untyped-def]
     return total
 
 
-GROUP = 64  # parts whose rows are written at a time
-
-
 class Room(NamedTuple):
-    """Where the rows of a group of parts are written.
+    """Where the rows of some parts are written, one after the other.
 
-    Part p has weights at[ends[p - 1]:ends[p]] with coefficients `by`, and the dense run runs[p]: its first weight, its
-    first coefficient in `dense`, its length.
+    Row p has the weights at[begins[p]:begins[p + 1]] with coefficients `by`, and the dense run runs[p]: its first
+    weight, its first coefficient in `dense`, its length.
     """
 
     at: Ints
     by: Array
-    ends: Ints
+    begins: Ints
     runs: Ints
 
 
 @njit(cache=True, nogil=True)
-def room_for(rows):  # type: ignore[no-untyped-def]
-    """Return room for the rows of a group."""
-    n = GROUP * rows.most_pairs
-    return Room(np.empty(n, np.int64), np.empty(n), np.empty(GROUP, np.int64), np.empty((GROUP, 3), np.int64))
+def room_for(rows, count):  # type: ignore[no-untyped-def]
+    """Return room for so many rows."""
+    n = count * rows.most_pairs
+    return Room(np.empty(n, np.int64), np.empty(n), np.zeros(count + 1, np.int64), np.empty((count, 3), np.int64))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _write_rows(rows, i, parts, start, stop, room):  # type: ignore[no-untyped-def]
-    """Write the rows of parts[start:stop] of example i."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def write_rows(rows, i, parts, n_parts, room):  # type: ignore[no-untyped-def]
+    """Write the rows of the first parts listed of example i; return the room, larger where there was too little."""
+    if n_parts > len(room.runs):
+        room = room_for(rows, 2 * n_parts)
     sizes, first_block, blocks, first_row, columns, tied, indptr, indices, data, _, starts, labels, positions, _ = rows
-    at, by, ends, runs = room
+    at, by, begins, runs = room
     count = 0
-    for p in range(start, stop):
+    for p in range(n_parts):
         part, kind = np.int64(parts[p]), 0
         while part >= sizes[kind, i]:
             part -= sizes[kind, i]
             kind += 1
-        runs[p - start, 2] = 0
+        runs[p, 2] = 0
         for b in range(first_block[kind], first_block[kind + 1]):
             source, base = blocks[b, SOURCE], blocks[b, BASE]
             if source == TIED:
@@ -104,8 +103,8 @@ def _write_rows(rows, i, parts, start, stop, room):  # type: ignore[no-untyped-d
             )
             if source == DENSE:
                 length = blocks[b, N_FEATURES]
-                runs[p - start, 0], runs[p - start, 1] = base + label * length, place + row * length
-                runs[p - start, 2] = length
+                runs[p, 0], runs[p, 1] = base + label * length, place + row * length
+                runs[p, 2] = length
             elif listed < 0:  # every pair
                 for j in range(indptr[place + row], indptr[place + row + 1]):
                     at[count], by[count] = base + np.int64(indices[j]) * n_labels + label, data[j]
@@ -121,7 +120,8 @@ def _write_rows(rows, i, parts, start, stop, room):  # type: ignore[no-untyped-d
                     if q < end and positions[q] >= 0:
                         at[count], by[count] = base + np.int64(positions[q]), data[j]
                         count += 1
-        ends[p - start] = count
+        begins[p + 1] = count
+    return room
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -138,70 +138,40 @@ def _dense_add(row, amount, out):  # type: ignore[no-untyped-def]
         out[f] += amount * row[f]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _dense_drain(out):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for f in range(out.size):
-        total += out[f] * out[f]
-        out[f] = 0.0
-    return total
+@njit(cache=True, nogil=True)
+def score_rows(count, room, dense, weights, out):  # type: ignore[no-untyped-def]
+    """Write the products of the rows with the weights."""
+    at, by, begins, runs = room
+    for p in range(count):
+        total = 0.0
+        for j in range(begins[p], begins[p + 1]):
+            total += by[j] * weights[at[j]]
+        run, begin, length = runs[p, 0], runs[p, 1], runs[p, 2]
+        if length:
+            total += _dense_score(dense[begin : begin + length], weights[run : run + length])
+        out[p] = total
 
 
 @njit(cache=True, nogil=True)
-def part_scores(rows, i, parts, count, weights, out, room):  # type: ignore[no-untyped-def]
-    """Write the scores of the first `count` parts listed of example i, each to out[part]."""
-    dense, (at, by, ends, runs) = rows.dense, room
-    for start in range(0, count, GROUP):
-        stop, j = min(start + GROUP, count), 0
-        _write_rows(rows, i, parts, start, stop, room)
-        for p in range(stop - start):
-            total = 0.0
-            while j < ends[p]:
-                total += by[j] * weights[at[j]]
-                j += 1
-            run, begin, length = runs[p, 0], runs[p, 1], runs[p, 2]
-            if length:
-                total += _dense_score(dense[begin : begin + length], weights[run : run + length])
-            out[parts[start + p]] = total
-
-
-@njit(cache=True, nogil=True)
-def add_parts(rows, i, parts, amounts, count, factor, out, room, written):  # type: ignore[no-untyped-def]
-    """Add factor times the sum of amounts times the rows of the parts listed of example i.
-
-    `written` says that these very parts were the last whose rows were written: then a single group is there still.
-    """
-    dense, (at, by, ends, runs) = rows.dense, room
-    for start in range(0, count, GROUP):
-        stop, j = min(start + GROUP, count), 0
-        if not written or count > GROUP:
-            _write_rows(rows, i, parts, start, stop, room)
-        for p in range(stop - start):
-            amount = factor * amounts[start + p]
-            while j < ends[p]:
+def add_rows(count, amounts, factor, room, dense, out):  # type: ignore[no-untyped-def]
+    """Add factor times the sum of the rows times their amounts."""
+    at, by, begins, runs = room
+    for p in range(count):
+        amount = factor * amounts[p]
+        if amount != 0.0:
+            for j in range(begins[p], begins[p + 1]):
                 out[at[j]] += amount * by[j]
-                j += 1
             run, begin, length = runs[p, 0], runs[p, 1], runs[p, 2]
             if length:
                 _dense_add(dense[begin : begin + length], amount, out[run : run + length])
 
 
 @njit(cache=True, nogil=True)
-def drain_parts(rows, i, parts, count, out, room, written):  # type: ignore[no-untyped-def]
-    """Return the sum of squares of `out` where the rows of the parts are not zero, and set it to zero there."""
-    at, _, ends, runs = room
-    total = 0.0
-    for start in range(0, count, GROUP):
-        stop, j = min(start + GROUP, count), 0
-        if not written or count > GROUP:
-            _write_rows(rows, i, parts, start, stop, room)
-        for p in range(stop - start):
-            while j < ends[p]:
-                value = out[at[j]]
+def clear_rows(count, amounts, room, out):  # type: ignore[no-untyped-def]
+    """Write zeros where rows with an amount are not zero."""
+    at, _, begins, runs = room
+    for p in range(count):
+        if amounts[p] != 0.0:
+            for j in range(begins[p], begins[p + 1]):
                 out[at[j]] = 0.0
-                total += value * value
-                j += 1
-            run, length = runs[p, 0], runs[p, 2]
-            if length:
-                total += _dense_drain(out[run : run + length])
-    return total
+            out[runs[p, 0] : runs[p, 0] + runs[p, 2]] = 0.0

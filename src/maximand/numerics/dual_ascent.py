@@ -2,16 +2,38 @@
 
 The dual of  regularization / 2 |w|^2 - b @ w + sum_i share_i max_p (z_p @ w + c_p)  puts weights alpha on the planes
 of each example, which sum to one, and w = (b - sum_i share_i sum_p alpha_p z_p) / regularization. The slope z_p is a
-combination of the rows of few parts of its example (numerics.block_rows): coefficients data[j] on parts[j] for j from
-indptr[p] to indptr[p+1]. The planes of example i form a linked list: head[i], then following[p], until -1.
+combination of the rows of few parts of its example (numerics.block_rows).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from maximand.numerics.block_rows import add_parts, drain_parts, most_parts, part_scores, room_for
+from maximand.numerics.block_rows import add_rows, clear_rows, most_parts, room_for, score_rows, write_rows
 from maximand.numerics.lowering import PartRows
 from maximand.support import Array, Bools, Ints
+
+SETTLED = 0.1  # a visit leaves at most this share of the example's part in the gap
+MOST_STEPS = 5  # of a visit, for each plane
+
+
+class PlaneLists(NamedTuple):
+    """The planes of each example form a list, the newest first: head[i], then following[p], until -1.
+
+    z_p has coefficients data[j] on parts[j] for j from indptr[p] to indptr[p+1]. The products of z_p with itself and
+    with the slopes after it in the list are products[first_product[p]:]; NaN where they are not known yet.
+    """
+
+    head: Ints
+    following: Ints
+    indptr: Ints
+    parts: Ints
+    data: Array
+    offsets: Array
+    alpha: Array
+    first_product: Ints
+    products: Array
 
 
 @njit(cache=True, nogil=True)
@@ -23,181 +45,216 @@ def _most_parts(examples, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used, room):  # type: ignore[no-untyped-def]
-    """Score every part that a plane of example i uses, once: its planes share most of them."""
+def _list_parts(p, lists, in_use, place, used):  # type: ignore[no-untyped-def]
+    """List every part that the planes from p on have, once, and its place in that list; return how many there are.
+
+    `in_use` passes over planes whose alpha is 0. A place is right only where used[place[part]] is the part, so nothing
+    need be wiped out before the next list.
+    """
     count = np.int64(0)
-    p = head[i]
     while p >= 0:
-        for j in range(indptr[p], indptr[p + 1]):
-            part = parts[j]
-            if known[part] != visit:
-                known[part] = visit
-                used[count] = part
+        skip = in_use and lists.alpha[p] == 0.0
+        for j in range(lists.indptr[p + 1] if skip else lists.indptr[p], lists.indptr[p + 1]):
+            part = lists.parts[j]
+            if not (place[part] < count and used[place[part]] == part):
+                place[part], used[count] = count, part
                 count += 1
-        p = following[p]
-    part_scores(rows, i, used, count, weights, scores, room)
+        p = lists.following[p]
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _height(p, indptr, parts, data, offsets, scores):  # type: ignore[no-untyped-def]
-    """Return the height of a plane, given the scores of its parts."""
-    total = offsets[p]
-    for j in range(indptr[p], indptr[p + 1]):
-        total += data[j] * scores[parts[j]]
+def _score(p, lists, place, scores):  # type: ignore[no-untyped-def]
+    """Return z_p @ w, given the scores of the parts at w, by their places."""
+    total = 0.0
+    for j in range(lists.indptr[p], lists.indptr[p + 1]):
+        total += lists.data[j] * scores[place[lists.parts[j]]]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _difference(p, q, indptr, parts, data, out_parts, out_data):  # type: ignore[no-untyped-def]
-    """Write z_p - z_q as coefficients on parts, by merging two sorted lists; return how many there are."""
-    a, b, count = indptr[p], indptr[q], 0
-    while a < indptr[p + 1] or b < indptr[q + 1]:
-        if b == indptr[q + 1] or (a < indptr[p + 1] and parts[a] < parts[b]):
-            part, value = parts[a], data[a]
-            a += 1
-        elif a == indptr[p + 1] or parts[b] < parts[a]:
-            part, value = parts[b], -data[b]
-            b += 1
-        else:
-            part, value = parts[a], data[a] - data[b]
-            a += 1
-            b += 1
-        if value != 0.0:
-            out_parts[count], out_data[count] = part, value
-            count += 1
-    return count
+def _add_plane(p, factor, lists, place, out):  # type: ignore[no-untyped-def]
+    """Add the coefficients of z_p, by the places of their parts."""
+    for j in range(lists.indptr[p], lists.indptr[p + 1]):
+        out[place[lists.parts[j]]] += factor * lists.data[j]
+
+
+@njit(cache=True, nogil=True)
+def _multiply(p, count, lists, place, room, dense, scratch, amounts, scores):  # type: ignore[no-untyped-def]
+    """Write the products of z_p with itself and with the slopes after it; `scratch` holds zeros."""
+    amounts[:count] = 0.0
+    _add_plane(p, 1.0, lists, place, amounts)
+    add_rows(count, amounts, 1.0, room, dense, scratch)
+    score_rows(count, room, dense, scratch, scores)
+    clear_rows(count, amounts, room, scratch)
+    at, q = lists.first_product[p], p
+    while q >= 0:
+        lists.products[at] = _score(q, lists, place, scores)
+        at, q = at + 1, lists.following[q]
+
+
+@njit(cache=True, nogil=True)
+def _product(a, b, planes, lists):  # type: ignore[no-untyped-def]
+    """Return z_p @ z_q of the planes at places a and b of their list."""
+    return lists.products[lists.first_product[planes[min(a, b)]] + abs(a - b)]
+
+
+@njit(cache=True, nogil=True)
+def _raise_dual(planes, heights, factor, lists):  # type: ignore[no-untyped-def]
+    """Move alpha between the planes of one example, given their heights.
+
+    Each step takes from the lowest used plane for the highest, by exact line search. The weights move by -factor times
+    the change of the mean slope, so the heights follow from the products of the slopes. Ends when little is left of the
+    distance between the highest plane and the alpha-average; returns what it was at first.
+    """
+    alpha, n, first = lists.alpha, planes.size, -1.0
+    for _ in range(MOST_STEPS * n):
+        high, low, average = 0, -1, 0.0
+        for a in range(n):
+            if heights[a] > heights[high]:
+                high = a
+            if alpha[planes[a]] > 0.0:
+                average += alpha[planes[a]] * heights[a]
+                if low < 0 or heights[a] < heights[low]:
+                    low = a
+        top, rise = heights[high], heights[high] - heights[low]
+        if first < 0.0:
+            first = max(top - average, 0.0)
+        if top - average <= SETTLED * first or rise <= 1e-14 * max(1.0, abs(top)):
+            break
+        distance = _product(high, high, planes, lists) + _product(low, low, planes, lists)
+        distance -= 2.0 * _product(high, low, planes, lists)
+        step = alpha[planes[low]]
+        if distance > 0.0:
+            step = min(step, rise / (factor * distance))
+        alpha[planes[high]] += step
+        alpha[planes[low]] = 0.0 if step == alpha[planes[low]] else alpha[planes[low]] - step
+        for a in range(n):
+            fall = _product(a, high, planes, lists) - _product(a, low, planes, lists)
+            heights[a] -= factor * step * fall
+    return first
 
 
 @njit(cache=True, nogil=True)
 def sweep(
     examples: Ints,
-    head: Ints,
-    following: Ints,
+    lists: PlaneLists,
     rows: PartRows,
-    indptr: Ints,
-    parts: Ints,
-    data: Array,
-    offsets: Array,
-    alpha: Array,
     share: Array,
     regularization: float,
     weights: Array,
     violation: Array,
     scratch: Array,
-    small: bool,
-) -> float:
-    """Visit the examples in order and move alpha from the lowest used plane to the highest, by exact line search.
+) -> None:
+    """Visit the examples in order and raise the dual over the alpha of each.
 
-    Updates alpha and weights in place; violation[i] becomes share_i times the distance between the highest plane and
-    the alpha-average, before the step: the part of example i in the duality gap over the working sets. `scratch` holds
-    zeros, as many as weights; in a `small` model it is faster to go through all of them than part by part. Returns the
-    increase of the dual.
+    Updates alpha and weights in place; violation[j] becomes the share of examples[j] times the distance between its
+    highest plane and the alpha-average, before the visit: its part in the duality gap over the working sets. `scratch`
+    holds zeros, as many as weights.
     """
-    gain = 0.0
     most = _most_parts(examples, rows)
-    scores, known, used = np.empty(most), np.full(most, -1), np.empty(most, dtype=parts.dtype)
-    moved_parts, moved = np.empty(most, dtype=parts.dtype), np.empty(most)
-    room = room_for(rows)
+    place, used, scores = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
+    amounts, products = np.empty(most), np.empty(most)
+    planes, height, before = np.empty(8, np.int64), np.empty(8), np.empty(8)
+    room = room_for(rows, 64)
     for visit in range(examples.size):
         i = examples[visit]
-        high, low, top, bottom, average = -1, -1, -np.inf, np.inf, 0.0
-        _score_parts(i, head, following, rows, indptr, parts, weights, scores, known, visit, used, room)
-        p = head[i]
+        violation[visit] = 0.0
+        n, p = 0, lists.head[i]
         while p >= 0:
-            height = _height(p, indptr, parts, data, offsets, scores)
-            if height > top:
-                top, high = height, p
-            if alpha[p] > 0.0:
-                average += alpha[p] * height
-                if height < bottom:
-                    bottom, low = height, p
-            p = following[p]
-        violation[i] = share[i] * (top - average)
-        if high == low or top - bottom <= 1e-14 * max(1.0, abs(top)) or share[i] == 0.0:
+            n, p = n + 1, lists.following[p]
+        if n < 2 or share[i] == 0.0:
             continue
-        count = _difference(high, low, indptr, parts, data, moved_parts, moved)
-        add_parts(rows, i, moved_parts, moved, count, 1.0, scratch, room, False)
-        distance = 0.0
-        if small:
-            for w in range(weights.size):
-                distance += scratch[w] * scratch[w]
-        else:
-            distance = drain_parts(rows, i, moved_parts, count, scratch, room, True)
-        step = alpha[low]
-        if distance > 0.0:
-            step = min(step, regularization * (top - bottom) / (share[i] * distance))
-        alpha[high] += step
-        alpha[low] = 0.0 if step == alpha[low] else alpha[low] - step
-        move = share[i] * step / regularization
-        if small:
-            for w in range(weights.size):
-                weights[w] -= move * scratch[w]
-                scratch[w] = 0.0
-        else:
-            add_parts(rows, i, moved_parts, moved, count, -move, weights, room, True)
-        gain += share[i] * step * (top - bottom) - 0.5 * regularization * move * move * distance
-    return gain
+        if n > planes.size:
+            planes, height, before = np.empty(2 * n, np.int64), np.empty(2 * n), np.empty(2 * n)
+        count = _list_parts(lists.head[i], lists, False, place, used)
+        room = write_rows(rows, i, used, count, room)
+        score_rows(count, room, rows.dense, weights, scores)
+        p = lists.head[i]
+        for a in range(n):
+            planes[a], height[a], before[a] = p, lists.offsets[p] + _score(p, lists, place, scores), lists.alpha[p]
+            if np.isnan(lists.products[lists.first_product[p]]):
+                _multiply(p, count, lists, place, room, rows.dense, scratch, amounts, products)
+            p = lists.following[p]
+        factor = share[i] / regularization
+        violation[visit] = share[i] * _raise_dual(planes[:n], height[:n], factor, lists)
+        amounts[:count] = 0.0
+        for a in range(n):
+            change = lists.alpha[planes[a]] - before[a]
+            if change != 0.0:
+                _add_plane(planes[a], change, lists, place, amounts)
+        add_rows(count, amounts, -factor, room, rows.dense, weights)
 
 
 @njit(cache=True, nogil=True)
-def heights(
-    examples: Ints,
-    head: Ints,
-    following: Ints,
-    rows: PartRows,
-    indptr: Ints,
-    parts: Ints,
-    data: Array,
-    offsets: Array,
-    alpha: Array,
-    weights: Array,
-    highest: Array,
-    average: Array,
-) -> None:
+def heights(examples: Ints, lists: PlaneLists, rows: PartRows, weights: Array, highest: Array, average: Array) -> None:
     """Write the height of the highest plane of each example, -inf where there is none, and the alpha-average."""
     most = _most_parts(examples, rows)
-    scores, known, used = np.empty(most), np.full(most, -1), np.empty(most, dtype=parts.dtype)
-    room = room_for(rows)
+    place, used, scores = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
+    room = room_for(rows, 64)
     for j in range(examples.size):
         highest[j], average[j] = -np.inf, 0.0
-        _score_parts(examples[j], head, following, rows, indptr, parts, weights, scores, known, j, used, room)
-        p = head[examples[j]]
+        p = lists.head[examples[j]]
+        count = _list_parts(p, lists, False, place, used)
+        room = write_rows(rows, examples[j], used, count, room)
+        score_rows(count, room, rows.dense, weights, scores)
         while p >= 0:
-            height = _height(p, indptr, parts, data, offsets, scores)
+            height = lists.offsets[p] + _score(p, lists, place, scores)
             highest[j] = max(highest[j], height)
-            average[j] += alpha[p] * height
-            p = following[p]
+            average[j] += lists.alpha[p] * height
+            p = lists.following[p]
 
 
 @njit(cache=True, nogil=True)
-def combine(
-    owner: Ints, rows: PartRows, indptr: Ints, parts: Ints, data: Array, alpha: Array, share: Array, out: Array
-) -> None:
+def combine(lists: PlaneLists, rows: PartRows, share: Array, out: Array) -> None:
     """Add share_i alpha_p z_p over all planes to out."""
-    room = room_for(rows)
-    for p in range(owner.size):
-        factor = share[owner[p]] * alpha[p]
-        if factor != 0.0:
-            own = slice(indptr[p], indptr[p + 1])
-            add_parts(
-                rows, np.int64(owner[p]), parts[own], data[own], indptr[p + 1] - indptr[p], factor, out, room, False
-            )
+    most = _most_parts(np.arange(share.size), rows)
+    place, used, amounts = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
+    room = room_for(rows, 64)
+    for i in range(share.size):
+        p = lists.head[i]
+        count = _list_parts(p, lists, True, place, used)
+        amounts[:count] = 0.0
+        while p >= 0:
+            if lists.alpha[p] > 0.0:
+                _add_plane(p, lists.alpha[p], lists, place, amounts)
+            p = lists.following[p]
+        room = write_rows(rows, i, used, count, room)
+        add_rows(count, amounts, share[i], room, rows.dense, out)
 
 
 @njit(cache=True, nogil=True)
-def keep_planes(keep: Bools, indptr: Ints, parts: Ints, data: Array) -> Ints:
-    """Move the rows to keep to the front, in place, and return their row pointers."""
-    pointers = np.zeros(keep.sum() + 1, dtype=np.int64)
-    row, place = 0, 0
+def count_following(planes: Ints, following: Ints) -> Ints:
+    """Return for each plane the length of its list, from it on."""
+    lengths = np.zeros(planes.size, dtype=np.int64)
+    for j in range(planes.size):
+        p = planes[j]
+        while p >= 0:
+            lengths[j] += 1
+            p = following[p]
+    return lengths
+
+
+@njit(cache=True, nogil=True)
+def keep_planes(keep: Bools, lists: PlaneLists) -> None:
+    """Move the coefficients and the products of the planes to keep to the front, in place."""
+    _, following, indptr, parts, data, _, _, first_product, products = lists
+    row, place, product = 0, 0, 0
     for p in range(keep.size):
         if keep[p]:
-            for j in range(indptr[p], indptr[p + 1]):
+            begin, end, q, known = indptr[p], indptr[p + 1], p, first_product[p]
+            indptr[row], first_product[row] = place, product
+            for j in range(begin, end):
                 parts[place] = parts[j]
                 data[place] = data[j]
                 place += 1
+            while q >= 0:
+                if keep[q]:
+                    products[product] = products[known]
+                    product += 1
+                known, q = known + 1, following[q]
             row += 1
-            pointers[row] = place
-    return pointers
+    indptr[row], first_product[row] = place, product
 
 
 @njit(cache=True, nogil=True)

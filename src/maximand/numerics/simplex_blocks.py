@@ -78,6 +78,30 @@ def _dot(first, second):  # type: ignore[no-untyped-def]
     return total
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _four_dots(first, second, third, fourth, row):  # type: ignore[no-untyped-def]
+    """Return the products of four vectors with one, which is read only once."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for f in range(row.size):
+        a += first[f] * row[f]
+        b += second[f] * row[f]
+        c += third[f] * row[f]
+        d += fourth[f] * row[f]
+    return a, b, c, d
+
+
+@njit(cache=True, nogil=True)
+def _scores(by_label, row, out):  # type: ignore[no-untyped-def]
+    k = len(by_label)
+    whole = k - k % 4
+    for l in range(0, whole, 4):
+        out[l], out[l + 1], out[l + 2], out[l + 3] = _four_dots(
+            by_label[l], by_label[l + 1], by_label[l + 2], by_label[l + 3], row
+        )
+    for l in range(whole, k):
+        out[l] = _dot(by_label[l], row)
+
+
 @njit(cache=True, nogil=True)
 def ascend_dense(
     examples: Ints,
@@ -94,16 +118,19 @@ def ascend_dense(
 ) -> None:
     """Visit the examples in order; weights (feature, label) and bias (label, or empty) follow the means.
 
-    The costs of the labels of example i are costs[cost_row[i]].
+    The costs of the labels of example i are costs[cost_row[i]]; violation[j] is that of examples[j].
     """
     n_features, k = weights.shape
     by_label = weights.T.copy()
     scores, point, change = np.empty(k), np.empty(k), np.empty(k)
-    for i in examples:
+    for visit in range(examples.size):
+        i = examples[visit]
         row = matrix[i]
-        for l in range(k):
-            scores[l] = _dot(by_label[l], row) + (bias[l] if bias.size else 0.0)
-        violation[i] = _step(scores, costs[cost_row[i]], mean[i], share[i], squared[i], regularization, point, change)
+        _scores(by_label, row, scores)
+        for l in range(bias.size):
+            scores[l] += bias[l]
+        block = costs[cost_row[i]], mean[i], share[i], squared[i]
+        violation[visit] = _step(scores, *block, regularization, point, change)
         for l in range(k):
             if change[l] != 0.0:
                 target = by_label[l]
@@ -135,7 +162,8 @@ def ascend_sparse(
     """Do the same for CSR rows, label by label: better too for dense rows with fewer features than labels."""
     k = weights.shape[1]
     scores, point, change = np.empty(k), np.empty(k), np.empty(k)
-    for i in examples:
+    for visit in range(examples.size):
+        i = examples[visit]
         for l in range(k):
             scores[l] = bias[l] if bias.size else 0.0
         begin, end = indptr[i], indptr[i + 1]
@@ -150,7 +178,8 @@ def ascend_sparse(
             a, first = data[j], weights[indices[j]]
             for l in range(k):
                 scores[l] += a * first[l]
-        violation[i] = _step(scores, costs[cost_row[i]], mean[i], share[i], squared[i], regularization, point, change)
+        block = costs[cost_row[i]], mean[i], share[i], squared[i]
+        violation[visit] = _step(scores, *block, regularization, point, change)
         if not change.any():
             continue
         for j in range(begin, end):

@@ -24,8 +24,8 @@ class BlockFrankWolfe(Solver):
     """Pairwise block-coordinate Frank-Wolfe with gap sampling and a plane cache.
 
     An epoch asks as many oracles as there are examples, in small batches drawn in proportion to each example's last
-    known part of the duality gap; every example then takes an exact step from its worst plane to its best, old or
-    new, at the weights of that moment. Between epochs sweeps over the known planes alone bring their gap down to
+    known part of the duality gap; every example then takes exact steps from its worst planes to its best, old or new,
+    at the weights of that moment. Between epochs sweeps over the known planes alone bring their gap down to
     `inner` of the whole, at most `cache_sweeps` of them. The gap is measured at the end of an epoch with all oracles
     at the same weights, so it is a true one. With `averaging` the objective is also tried at an average of the
     weights so far.

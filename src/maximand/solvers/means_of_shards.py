@@ -22,6 +22,7 @@ class Means:
         self.token, self.factor, self.batch = token, factor, batch
         self.shape = (batch.n_examples, cast(Choice, batch.space).n_labels)
         self.features, self.inputs = cast(PerLabel, shard.features), cast(Rows, batch.examples.inputs)
+        self.n_pairs = self.features.n_pairs
         self.costs, self.cost_row = self._costs()
         matrix = self.inputs.matrix
         squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
@@ -63,7 +64,7 @@ class Means:
 
     def sweep(self, weights: Array, examples: Ints, regularization: float) -> tuple[Array, Array]:
         """Visit the examples once, in the given order; return the weights and the examples' parts in the gap."""
-        n_pairs, violation = self.features.n_pairs, np.zeros(self.shape[0])
+        n_pairs, violation = self.n_pairs, np.empty(examples.size)
         tail = (
             self.costs, self.cost_row, self.mean, self.batch.weight, self.squared, regularization,
             weights[:n_pairs].reshape(self.features.n_features, self.shape[1]), weights[n_pairs:], violation,
@@ -73,4 +74,4 @@ class Means:
             kernels.ascend_sparse(examples, matrix.indptr, matrix.indices, matrix.data, *tail)
         else:
             kernels.ascend_dense(examples, self.inputs.matrix, *tail)
-        return weights, violation[examples]
+        return weights, violation

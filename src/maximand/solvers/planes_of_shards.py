@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maximand.numerics import dual_ascent as kernels
+from maximand.numerics.dual_ascent import PlaneLists
 from maximand.numerics.lowering import by_label
 from maximand.oracles import Oracle
 from maximand.shards import Answered, ExamplePlanes, Shard
 from maximand.support import Array, Ints
 
-SMALL_MODEL = 512  # up to so many weights a step goes through all of them
 CROWDED = 1.5  # unused planes are removed when they make up more than a third of all
 
 
@@ -59,7 +59,7 @@ class Planes:
     first `count` planes are in use. Weights come and go in the order of the part rows.
     """
 
-    saved = ("count", "indptr", "parts", "data", "offsets", "alpha", "owner", "idle", "following", "head")
+    saved = ("count", "owner", "idle", *PlaneLists._fields)
 
     def __init__(self, shard: Shard, token: str, patience: int):
         self.shard, self.token, self.patience = shard, token, patience
@@ -67,10 +67,17 @@ class Planes:
         self.scratch = np.zeros(shard.features.n_weights)
         self.count = 0
         self.indptr: Ints = np.zeros(1, dtype=np.int64)
+        self.first_product: Ints = np.zeros(1, dtype=np.int64)
+        self.products = np.empty(0)
         self.parts: Ints = np.empty(0, dtype=np.int32)
         self.data, self.offsets, self.alpha = np.empty(0), np.empty(0), np.empty(0)
         self.owner, self.idle, self.following = (np.empty(0, dtype=np.int32) for _ in range(3))
         self.head = np.full(shard.batch.n_examples, -1, dtype=np.int32)
+
+    @property
+    def lists(self) -> PlaneLists:
+        """The planes as the kernels take them."""
+        return PlaneLists(*(getattr(self, name) for name in PlaneLists._fields))
 
     def belongs_to(self, token: str) -> bool:
         """Whether these planes are still those of a run."""
@@ -96,18 +103,15 @@ class Planes:
 
     def total(self) -> Array:
         """Return the sum of share_i alpha_p z_p over all planes."""
-        total, m = np.zeros(self.scratch.size), self.count
-        kernels.combine(self.owner[:m], self.rows, self.indptr, self.parts, self.data, self.alpha, self.share, total)
+        total = np.zeros(self.scratch.size)
+        kernels.combine(self.lists, self.rows, self.share, total)
         return total
 
     def grow(self, oracle: Oracle, key: str, weights: Array, examples: Ints | None) -> Grown:
         """Ask the oracle of some examples (None: of all) and add the planes that rise above those known."""
         asked = np.arange(self.head.size) if examples is None else examples
         known, average = np.empty(asked.size), np.empty(asked.size)
-        kernels.heights(
-            asked, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets, self.alpha,
-            by_label(self.rows.blocks, weights), known, average,
-        )  # fmt: skip
+        kernels.heights(asked, self.lists, self.rows, by_label(self.rows.blocks, weights), known, average)
         planes = self.shard.planes(oracle, key, weights, examples, above(known))
         first = self._add(planes, asked[planes.rows])
         return Grown(planes.values, known, average, first, planes.rounding, planes.answered)
@@ -135,16 +139,19 @@ class Planes:
             setattr(self, name, grown)
         self.head[owners] = m + np.arange(more)
         self.count = m + more
+        lengths = kernels.count_following(np.arange(m, m + more), self.following)
+        filled, size = int(self.first_product[m]), int(lengths.sum())
+        self.first_product = _grown(self.first_product, m + 1, more)
+        self.first_product[m + 1 : m + 1 + more] = filled + np.cumsum(lengths)
+        self.products = _grown(self.products, filled, size)
+        self.products[filled : filled + size] = np.nan  # to be found out at the first visit
         return bool(first.any())
 
     def sweep(self, weights: Array, examples: Ints, regularization: float) -> tuple[Array, Array]:
         """Visit the examples once, in the given order; return the weights and the examples' parts in the gap."""
-        violation = np.zeros(self.head.size)
-        kernels.sweep(
-            examples, self.head, self.following, self.rows, self.indptr, self.parts, self.data, self.offsets,
-            self.alpha, self.share, regularization, weights, violation, self.scratch, weights.size <= SMALL_MODEL,
-        )  # fmt: skip
-        return weights, violation[examples]
+        violation = np.empty(examples.size)
+        kernels.sweep(examples, self.lists, self.rows, self.share, regularization, weights, violation, self.scratch)
+        return weights, violation
 
     def refresh(self) -> None:
         """Age the unused planes and remove those idle for too long."""
@@ -153,8 +160,7 @@ class Planes:
         keep = self.idle[:m] <= self.patience
         kept = int(keep.sum())
         if kept * CROWDED < m:
-            pointers = kernels.keep_planes(keep, self.indptr, self.parts, self.data)
-            self.indptr[: kept + 1] = pointers
+            kernels.keep_planes(keep, self.lists)
             for name in ("offsets", "alpha", "owner", "idle"):
                 array = getattr(self, name)
                 array[:kept] = array[:m][keep]
