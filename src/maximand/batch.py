@@ -61,6 +61,8 @@ def cut(work: Ints, n_lanes: int) -> list[slice]:
     done = np.cumsum(work)
     total = int(done[-1])
     n_chunks = max(-(-total // CHUNK_PARTS), min(n_lanes, total // SMALLEST_CHUNK), 1)
+    if n_chunks == 1:
+        return [slice(0, work.size)]
     edges = np.searchsorted(done, total * np.arange(1, n_chunks) / n_chunks)
     bounds = np.unique(np.concatenate([[0], edges, [work.size]])).tolist()
     return [slice(a, b) for a, b in itertools.pairwise(bounds)]

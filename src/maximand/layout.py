@@ -76,7 +76,7 @@ class Layout:
     @cached_property
     def sizes(self) -> Ints:
         """The number of parts, (kind, example)."""
-        return np.stack([np.diff(kind.offsets) for kind in self.kinds])
+        return np.array([kind.offsets[1:] - kind.offsets[:-1] for kind in self.kinds])
 
     @cached_property
     def begins(self) -> Ints:
@@ -101,7 +101,7 @@ class Layout:
     @property
     def work(self) -> Ints:
         """Parts per example, a measure of its cost: batches are cut into pieces of similar work."""
-        return np.asarray(self.sizes.sum(axis=0))
+        return self.sizes[0] if len(self.kinds) == 1 else np.asarray(self.sizes.sum(axis=0))
 
     @cached_property
     def places(self) -> Ints:

@@ -231,12 +231,13 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
     def _chunked(self, examples: Examples, answer: Callable[[slice, Examples, Array], Any]) -> list[Any]:
         features = self.task_.features
         expanded = features.expand(self.weights_)
+        chunks = cut(examples.space.layout.work, LANES)
 
         def one(chunk: slice) -> Any:
-            part = examples.take(chunk)
+            part = examples if len(chunks) == 1 else examples.take(chunk)
             return answer(chunk, part, features.scores(part, expanded))
 
-        return list(Threads(self.n_threads).each(one, cut(examples.space.layout.work, LANES)))
+        return list(Threads(self.n_threads).each(one, chunks))
 
     def _decode(self, examples: Examples, theta: Array) -> Array:
         return self._chosen_decoder(self.task_.cost)(examples.space, theta)
