@@ -84,6 +84,7 @@ def test_intervals_hold_the_truth(table, rho, weighted):
     elsewhere = [scale * rng.normal(size=result.weights.size) for scale in (0.01, 0.1, 1.0, 10.0) for _ in range(5)]
     # Single labels of high score, all of them within rho of the best: the annotated one is the best that is found.
     singles = np.concatenate([np.eye(4).ravel(), np.full(4, 100.0), np.full(6, -300.0)])
+    n_allowed = []
     for weights in [*elsewhere, singles, result.weights]:
         truth, intervals = Truth(table, weights, weighted, rho), Shortfall.at(objective, weights).intervals(rho)
         rounding = 1e-12 * (1.0 + truth.slack)
@@ -93,6 +94,7 @@ def test_intervals_hold_the_truth(table, rho, weighted):
         bound = truth.slack + (1.0 - rho) * truth.annotated
         assert intervals.risk[0] - rounding <= bound <= intervals.risk[1] + rounding
         assert truth.risk <= intervals.risk[1] + rounding
+        n_allowed.append(truth.n_allowed)
     if rho == 1.0:
         assert intervals.slack[0] == intervals.slack[1] == pytest.approx(truth.slack)
         assert result.shortfall is None
@@ -101,7 +103,7 @@ def test_intervals_hold_the_truth(table, rho, weighted):
     else:
         assert result.intervals(rho) == intervals
         assert truth.slack > intervals.slack[0] + 1e-4  # too little was found indeed
-        assert truth.n_allowed > 1.0
+        assert max(n_allowed) > 1.0  # predictions that are not the best were among those
         assert result.value >= intervals.objective[0] - 1e-12
 
 

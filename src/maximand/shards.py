@@ -123,9 +123,12 @@ class Shard:
         """What the rows of A are made of."""
         return self.features.part_rows(self.batch.examples)
 
-    def _chosen(self, batch: Batch | None, examples: Ints | None) -> list[list[_Piece]]:
-        """Return the lanes, or a single piece of some examples."""
-        return self.lanes if batch is None else [[_Piece(batch, None, examples)]]  # type: ignore[arg-type]
+    def _pieces(self, some: Batch, examples: Ints) -> list[_Piece]:
+        """Return the chunks of some examples."""
+        chunks = cut(some.space.layout.work, LANES)
+        if len(chunks) == 1:
+            return [_Piece(some, None, examples)]
+        return [_Piece(some.take(chunk), None, examples[chunk]) for chunk in chunks]
 
     def _each(
         self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], states: dict[int, Any]
@@ -145,10 +148,11 @@ class Shard:
         found = [states[_first(piece)] for lane in lanes for piece in lane]
         if found[0] is None:
             return
+        state = type(found[0]).joined(found)
         if examples is None:
-            self.states[key] = type(found[0]).joined(found)
+            self.states[key] = state
         elif key in self.states:
-            self.states[key] = self.states[key].put(examples, found[0])
+            self.states[key] = self.states[key].put(examples, state)
 
     def sums(self, oracle: Oracle, key: str, weights: Array, examples: Ints | None = None, even: bool = False) -> Sums:
         """Return the weighted sum over all examples, or over some; `even`, as if these had equal weights."""
@@ -158,7 +162,8 @@ class Shard:
             some = some.evenly()
         weight = (some or self.batch).weight
         flat = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
-        lanes, states = self._chosen(some, examples), dict[int, Any]()
+        lanes = self.lanes if some is None or examples is None else [self._pieces(some, examples)]
+        states = dict[int, Any]()
 
         def lane_sums(lane: list[_Piece]) -> Sums:
             slope, value, answered = np.zeros(self.features.n_expanded), 0.0, []
@@ -188,7 +193,9 @@ class Shard:
         With `above`, only for examples whose value exceeds it: what is there already need not be built again.
         """
         some = None if examples is None else self.batch.take(examples)
-        lanes, states = self._chosen(some, examples), dict[int, Any]()
+        pieces = [] if some is None or examples is None else self._pieces(some, examples)
+        lanes = [[piece] for piece in pieces] or self.lanes
+        states = dict[int, Any]()
         threshold = np.full((some or self.batch).n_examples, -np.inf) if above is None else above
         expanded = self.features.expand(weights)
         starts = np.cumsum([0] + [sum(piece.batch.n_examples for piece in lane) for lane in lanes]).tolist()
@@ -282,4 +289,4 @@ def _answered(support: Support, weight: Array) -> Answered:
 
 def _first(piece: _Piece) -> int:
     """Return the first example of a piece, which tells it from others."""
-    return piece.examples.start if isinstance(piece.examples, slice) else -1
+    return piece.examples.start if isinstance(piece.examples, slice) else int(piece.examples[0])

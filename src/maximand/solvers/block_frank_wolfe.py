@@ -37,7 +37,7 @@ class BlockFrankWolfe(Solver):
     cache_sweeps: int = 100
     batch_size: int | None = None
     averaging: bool = False
-    patience: int = 2
+    patience: int = 0
     random_state: int = 0
 
     requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})

@@ -24,7 +24,7 @@ class NSlack(Solver):
 
     inner: float = 0.5
     max_sweeps: int = 100
-    patience: int = 4
+    patience: int = 1
     random_state: int = 0
 
     requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})

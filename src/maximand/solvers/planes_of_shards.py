@@ -13,7 +13,7 @@ from maximand.oracles import Oracle
 from maximand.shards import Answered, ExamplePlanes, Shard
 from maximand.support import Array, Ints
 
-CROWDED = 1.5  # unused planes are removed when they make up more than a third of all
+CROWDED = 1.25  # unused planes are removed when they make up more than a fifth of all
 
 
 class Grown(NamedTuple):
@@ -39,12 +39,14 @@ class Grown(NamedTuple):
 
 
 def _grown(array: Ints, count: int, more: int) -> Ints:
-    """Return the array with room for `more` entries after the first `count`; room grows by a quarter at least."""
-    if count + more <= array.size:
-        return array
-    larger = np.zeros(max(array.size + array.size // 4, count + more), dtype=array.dtype)
-    larger[:count] = array[:count]
-    return larger
+    """Return the array with room for `more` entries after the first `count`; room grows by a quarter at least.
+
+    It grows in place where it can, so that there are never two copies of most of the planes.
+    """
+    if count + more > array.size:
+        array = array if array.flags.owndata else array.copy()
+        array.resize(max(array.size + array.size // 4, count + more), refcheck=False)
+    return array
 
 
 def above(known: Array) -> Array:
