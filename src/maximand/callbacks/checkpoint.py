@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from maximand.callbacks.base import Callback, last_record
-from maximand.files.atomic import write_atomically
+from maximand.callbacks.base import Callback, last_record, warn_unwritten
+from maximand.files.atomic import check_folder, write_atomically
 from maximand.files.container import from_bytes, read, to_bytes
 from maximand.files.errors import ModelFileError
 from maximand.files.packing import Packer, Unpacker
@@ -27,17 +27,17 @@ class Checkpoint(Callback):
     """Writes all that a run needs to go on, at most every so many seconds; a later fit of the same problem goes on.
 
     The weights come out bit by bit as if there had been no interruption. A checkpoint of another problem (other data,
-    loss, regularisation or solver) is refused. Each file belongs to one fit: give every fit its own path.
+    loss, regularisation or solver) is refused. Each file belongs to one fit: give every fit its own path. Where a
+    checkpoint cannot be written, as on a full disk, a warning says so, the one before is left, and the fit goes on.
     """
 
     def __init__(self, path: str | os.PathLike[str], seconds: float = 60.0):
         self.path, self.seconds = Path(path), seconds
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Remove what an interrupted write may have left."""
+        """Refuse a path that can never be written, before anything is trained."""
         self._written, self._problem = time.perf_counter(), ""
-        for leftover in self.path.parent.glob(f".{self.path.name}.*.part"):
-            leftover.unlink(missing_ok=True)
+        check_folder(self.path)
 
     def resume(self, problem: str) -> dict[str, Any] | None:
         """Return the snapshot of the run on a problem, named by its fingerprint; None when there is none yet."""
@@ -60,7 +60,10 @@ class Checkpoint(Callback):
     def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> None:
         """Write a checkpoint when it is time."""
         if last_record(metadata) is not None and time.perf_counter() - self._written >= self.seconds:
-            self.write(metadata["run"])
+            try:
+                self.write(metadata["run"])
+            except OSError as error:
+                warn_unwritten(self.path, error)
             self._written = time.perf_counter()
 
     def write(self, run: Any) -> None:
