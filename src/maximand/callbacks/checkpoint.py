@@ -20,6 +20,7 @@ from maximand.support import Guarantee
 
 logger = logging.getLogger(__name__)
 
+AFRESH = "Delete it to start afresh, or give this fit a path of its own."
 CLASSES = (Guarantee, Record, Numbers, Several)
 
 
@@ -27,8 +28,9 @@ class Checkpoint(Callback):
     """Writes all that a run needs to go on, at most every so many seconds; a later fit of the same problem goes on.
 
     The weights come out bit by bit as if there had been no interruption. A checkpoint of another problem (other data,
-    loss, regularisation or solver) is refused. Each file belongs to one fit: give every fit its own path. Where a
-    checkpoint cannot be written, as on a full disk, a warning says so, the one before is left, and the fit goes on.
+    loss, regularisation or solver, another argmax of the user's) is refused, with what differs. Each file belongs to
+    one fit: give every fit its own path. Where a checkpoint cannot be written, as on a full disk, a warning says so,
+    the one before is left, and the fit goes on.
     """
 
     def __init__(self, path: str | os.PathLike[str], seconds: float = 60.0):
@@ -36,26 +38,42 @@ class Checkpoint(Callback):
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Refuse a path that can never be written, before anything is trained."""
-        self._written, self._problem = time.perf_counter(), ""
+        self._written, self._problem = time.perf_counter(), dict[str, str]()
         check_folder(self.path)
 
-    def resume(self, problem: str) -> dict[str, Any] | None:
-        """Return the snapshot of the run on a problem, named by its fingerprint; None when there is none yet."""
+    def resume(self, problem: dict[str, str]) -> dict[str, Any] | None:
+        """Return the snapshot of the run on a problem, given by its fingerprint; None when there is none yet."""
         self._problem = problem
         if not self.path.exists():
             return None
-        header, arrays = from_bytes(read(self.path), "checkpoint")
-        if header.get("problem") != problem:
-            raise ModelFileError(
-                f"{self.path} is the checkpoint of another problem: the data, the loss, the regularization or the "
-                "solver differ. Delete it to start afresh, or give this fit a path of its own."
-            )
+        try:
+            header, arrays = from_bytes(read(self.path), "checkpoint")
+        except ModelFileError as error:
+            raise ModelFileError(f"{self.path}: {error} Delete it to start afresh.") from None
+        self._compare(header.get("problem"))
         try:
             found: dict[str, Any] = Unpacker(CLASSES, arrays).unpack(header["run"])
             logger.info("resuming from %s at iteration %d", self.path, found["history"][-1].iteration)
         except (ModelFileError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise ModelFileError(f"{self.path} is damaged ({error}); delete it to start afresh.") from None
         return found
+
+    def _compare(self, saved: Any) -> None:
+        """Refuse to go on with another problem, or with one that may be another; say what differs."""
+        present, saved = self._problem, saved if isinstance(saved, dict) else {}
+        names = sorted({*present, *saved})
+        differing = [name for name in names if present.get(name) != saved.get(name)]
+        if differing:
+            raise ModelFileError(
+                f"{self.path} is the checkpoint of another problem: the {listed(differing)} "
+                f"{'differs' if len(differing) == 1 else 'differ'}. {AFRESH}"
+            )
+        for name in names:
+            if present[name].startswith("?"):
+                raise ModelFileError(
+                    f"{self.path} may be the checkpoint of another problem: the {name} holds an object of the type "
+                    f"{present[name][1:]}, which cannot be compared. {AFRESH}"
+                )
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> None:
         """Write a checkpoint when it is time."""
@@ -71,3 +89,8 @@ class Checkpoint(Callback):
         packer = Packer(CLASSES)
         header = {"problem": self._problem, "run": packer.pack(snapshot(run), "run")}
         write_atomically(self.path, to_bytes("checkpoint", header, packer.arrays))
+
+
+def listed(names: list[str]) -> str:
+    """Return names as in a sentence."""
+    return ", the ".join(names[:-1]) + " and the " + names[-1] if len(names) > 1 else names[0]
