@@ -30,11 +30,11 @@ VALUES = [
 ]  # fmt: skip
 NUMBERS = [np.nan, np.inf, -np.inf, -1, 0, 1, 2, 3, 7, 255, 60_000, 2**31 - 1, -(2**31), 2**62, 1e308, -1e308, 1e-308]
 SECONDS = 10.0
-# What a sound model says of data that are not for it: kernels of nonnegative numbers behind another scaler, or a model
-# that has lost its vectoriser, or a type of edges, in all places.
+# What a sound model says of data that are not for it: kernels of nonnegative numbers behind another scaler, numbers so
+# large that products overflow, a model that has lost its vectoriser or a type of edges in all places.
 OTHER_DATA = (
     "Negative values in data passed to X", "X may not contain entries smaller than", "the model was trained on numbers",
-    "but training had types up to",
+    "but training had types up to", "hold inf", "contains infinity", "contains NaN in feature",
 )  # fmt: skip
 
 
