@@ -144,7 +144,7 @@ def test_a_fit_goes_on_from_its_checkpoint(tmp_path):
     X, Y = simulate_chains(60)
     whole = SequenceTagger(solver=LBFGS(max_iterations=30, tolerance=1e-9)).fit(X, Y)
     path = tmp_path / "run.ckpt"
-    (tmp_path / ".run.ckpt.1.part").write_bytes(b"left by a crash")
+    (tmp_path / ".run.ckpt.0123456789ab.part").write_bytes(b"left by a crash")
     model = SequenceTagger(solver=LBFGS(max_iterations=30, tolerance=1e-9)).set_callbacks(Checkpoint(path, seconds=0))
 
     class Crash(Callback):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,10 @@ import pytest
 
 from maximand.papers import EXPERIMENTS, Cell, Experiment, Outcome, Row, Study, Table, reproduce
 from maximand.papers.do2008 import FILES, NOISES, fold_accuracy, shuffled
+from maximand.papers.endings import early_endings
+from maximand.report import write_report
+from maximand.report.endings import as_they_should
+from maximand.report.reading import read_results
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -99,3 +104,58 @@ def test_a_stored_run_can_be_repeated():
     found = fold_accuracy(**run["cell"], seed=0, files=files)
     assert found["noisy"] == pytest.approx(run["noisy"], abs=0.5)  # other processors round differently
     assert found["regularization"] == run["regularization"]
+
+
+def test_a_report_counts_the_fits_that_the_remarks_count():
+    compared = 0
+    for stored in read_results(RESULTS)[0]:
+        for remark in stored.remarks:
+            if said := re.match(r"(\d+) of (\d+) final fits ended", remark):
+                early, total = int(said[1]), int(said[2])
+                assert as_they_should(stored.endings) == f"{total - early} of {total}"
+                compared += 1
+    assert compared >= 6
+
+
+def fits(*converged):
+    reason = "max_iterations=5 was reached"
+    return {"fits": {str(i): {"stop_reason": reason, "converged": met} for i, met in enumerate(converged)}}
+
+
+def test_every_final_fit_is_counted_once():
+    runs = [fits(True, False) | {"converged": True}, fits(True), {"stop_reason": "the gap fell", "converged": True}]
+    assert early_endings(runs) == ["1 of 4 final fits ended at their iteration limit."]
+    slow = {"stop_reason": "max_seconds=1 was reached", "converged": False}
+    assert early_endings([slow]) == ["1 of 1 final fits ended before their tolerance: max_seconds=1 was reached."]
+    assert early_endings(runs[1:]) == []
+
+
+def with_numbers_of(paper):
+    def run(study):
+        return Outcome([Table("T", ["a"], [Row("r", [Cell(float(study.seed), None, paper)])])], runs=[])
+
+    return run
+
+
+def test_seeds_do_not_replace_each_other(tmp_path):
+    for seed in (0, 1, 2):
+        experiment = Experiment("P", "E", {"quick": "Less."}, with_numbers_of(1.0))
+        reproduce(experiment, Study("mine", "quick", tmp_path / "mine", seed=seed))
+    found, unreadable = read_results(tmp_path)
+    assert not unreadable
+    assert sorted((result.seed, result.tables[0].rows[0].cells[0].ours) for result in found) == [(0, 0), (1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("papers", "words"),
+    [
+        ([1.0, 2.0], "2 experiments, with the papers' own numbers beside ours."),
+        ([1.0, None], "2 experiments, 1 of them with the papers' own numbers beside ours."),
+        ([None, None], "2 experiments."),
+    ],
+)
+def test_the_page_says_where_numbers_of_papers_stand(tmp_path, papers, words):
+    for i, paper in enumerate(papers):
+        experiment = Experiment("P", "E", {"quick": "Less."}, with_numbers_of(paper))
+        reproduce(experiment, Study(f"mine{i}", "quick", tmp_path / f"mine{i}"))
+    assert f'<p class="lead">{words.replace(chr(39), "&#x27;")}</p>' in write_report(tmp_path).read_text()

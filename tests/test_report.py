@@ -170,7 +170,7 @@ def test_runs_data_and_versions(tmp_path):
     write(tmp_path, "a", result())
     page = page_of(tmp_path)
     details = page.inside("details")
-    assert "How the runs ended: 2 of 3 as they should" in details
+    assert "How the final fits ended: 2 of 3 as they should" in details
     assert ["the gap fell", "yes", "2"] in page.table() and ["max_iterations=5 was reached", "no", "1"] in page.table()
     assert "Together 1 min 15 s; the slowest run took 1 min 10 s (fold 1)." in details
     assert "0123456789ab…" in details and "0123456789abcdef0" not in details

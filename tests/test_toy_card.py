@@ -3,7 +3,6 @@
 The toy says on which side of a street a house stands. A file has a line for each: `left 0.5 -1`.
 """
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +21,7 @@ from maximand.cards.findings import of_labels
 from maximand.cards.options import Option
 from maximand.cli.main import main
 from maximand.estimators.table import TablePredictor
-from maximand.files.container import from_bytes, save_arrays
+from maximand.files.container import from_bytes, to_bytes
 from maximand.formats.sources import open_lines
 from maximand.models import dump
 from maximand.tasks.multiclass import BoundMulticlass
@@ -150,4 +149,4 @@ def test_a_file_holds_only_what_its_own_card_allows(listed):
     header, arrays = from_bytes(other, "model")
     header["steps"][0][1]["parameters"]["cost"] = {"object": ["Street", {"home": "left"}]}
     with pytest.raises(ModelFileError, match="'Street', which is not allowed"):
-        load(save_arrays(arrays, metadata={"maximand": json.dumps(header)}))
+        load(to_bytes("model", header, arrays))

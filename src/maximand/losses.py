@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from maximand.capabilities import Can
+from maximand.identity import identity
 from maximand.oracles import Entropic, Euclidean, Larger, Oracle, Over, Projection, Rescaled, Soft, Target
 from maximand.sets import Everything
 from maximand.spaces import OutputSpace
@@ -23,6 +25,11 @@ class Loss:
     def needs(self) -> Can:
         """What both sides ask of a space beyond what every space can."""
         return self.penalty.needs if self.reward is None else self.penalty.needs | self.reward.needs
+
+    @cached_property
+    def identities(self) -> dict[str, str]:
+        """What tells each side from other oracles: all that it holds."""
+        return {"penalty": identity(self.penalty), "reward": identity(self.reward)}
 
     def check(self, space: OutputSpace) -> None:
         """Refuse a space that cannot answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand import costs, decoding, features, inference, losses, oracles, sets, solvers, spaces, support, tasks
 from maximand.cards import all_cards
+from maximand.cards.steps import first_step, predictor_of, transformed
 from maximand.estimators.predictor import StructuredPredictor
 from maximand.files.atomic import write_atomically
 from maximand.files.container import LARGEST_FILE, Source, from_bytes, read, to_bytes
@@ -51,6 +53,7 @@ PARTS: tuple[type, ...] = (
     spaces.ActiveSet, spaces.AwaySteps, support.Guarantee, LabelNames, Shortfall, FeatureHasher,
 )  # fmt: skip
 LEFT_OUT = object()
+MOST_SCORES = 1 << 20  # of a small input, which a model that is loaded is tried on
 
 
 def save(model: Any, path: str | os.PathLike[str], *, classes: Iterable[type] = ()) -> None:
@@ -179,7 +182,9 @@ def load(source: Source, *, classes: Iterable[type] = (), largest: int = LARGEST
         if card is None:
             raise ModelFileError(f"it does not end with one of {_names(cards)}")
         _check(steps[-1][1], card)
-        return steps[0][1] if len(steps) == 1 else Pipeline(steps)
+        model = steps[0][1] if len(steps) == 1 else Pipeline(steps)
+        _try(model, len(content))
+        return model
     except ModelFileError as error:
         raise ModelFileError(f"{where}the file is damaged or not a model: {error}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, OverflowError, MemoryError):
@@ -212,7 +217,11 @@ def _check(model: Any, card: Card) -> None:
         or not isinstance(task.cost, costs.Cost)
     ):
         raise ModelFileError("the task is not that of the estimator")
+    names = task.names.classes
+    if names.ndim != 1 or not names.size or not np.array_equal(model.classes_, names):
+        raise ModelFileError("the labels do not fit the weights")
     task.features.check()
+    card.check(task)
     if (
         not isinstance(weights, np.ndarray)
         or weights.dtype != np.float64
@@ -221,8 +230,66 @@ def _check(model: Any, card: Card) -> None:
         raise ModelFileError(f"there should be {task.features.n_weights} weights")
     if not np.isfinite(weights).all():
         raise ModelFileError("some weights are not finite")
-    if not np.array_equal(model.classes_, task.names.classes):
-        raise ModelFileError("the labels do not fit the weights")
-    card.check(task)
+    if not all(isinstance(record, solvers.Record) for record in model.history_):
+        raise ModelFileError("the history holds no records")
     summary(model)
     model._check_parameters()
+
+
+def _try(model: Any, size: int) -> None:
+    """Refuse a model that cannot predict for a small input, so that what is wrong shows here and not at first use.
+
+    The input and its scores take memory in proportion to the size of the file; a sound model of many labels may need
+    far more, and is not tried.
+    """
+    X = _small_input(first_step(model), size)
+    if X is None:
+        return
+    model = (
+        Pipeline([(n, _nameless(step)) for n, step in model.steps]) if isinstance(model, Pipeline) else _nameless(model)
+    )
+    predictor = predictor_of(model)
+    try:
+        with np.errstate(all="ignore"):
+            inputs = transformed(model, X)
+            space = predictor.task_.encode(inputs).space
+            losses.named(predictor.loss).check(space)
+            if space.layout.n_scores <= MOST_SCORES + size:
+                predictor.predict(inputs)
+                if hasattr(predictor, "predict_soft"):
+                    predictor.predict_soft(inputs)
+    except Exception as error:
+        raise ModelFileError(f"it cannot predict ({str(error).rstrip('.')})") from None
+
+
+def _nameless(step: Any) -> Any:
+    """Return a step that takes arrays, whatever names its columns had."""
+    twin = copy(step)
+    vars(twin).pop("feature_names_in_", None)
+    return twin
+
+
+def _small_input(first: Any, size: int) -> Any:
+    """Return a small input for the first step of a model."""
+    if isinstance(first, StructuredPredictor):
+        found = first.task_.small_input()
+        width = getattr(first, "n_features_in_", None)
+    elif isinstance(first, tasks.WindowVectorizer):
+        width, room = first.n_columns_, len(first.vocabulary_)
+        if type(first.window) is not int or type(first.affixes) is not int or not 0 <= first.window <= room:
+            raise ModelFileError("the window does not fit its features")
+        found = [[("",) * _count(width, size)] * 2]
+    else:
+        width = first.n_features_in_
+        found = np.zeros((2, _count(width, size)))
+    columns = getattr(first, "feature_names_in_", None)
+    if columns is not None and (not isinstance(columns, np.ndarray) or columns.shape != (width,)):
+        raise ModelFileError("the names of the columns do not fit their number")
+    return found
+
+
+def _count(width: Any, size: int) -> int:
+    """Refuse what is no number of columns of a file of some size: each column takes at least a byte."""
+    if type(width) is not int or not 0 < width <= size:
+        raise ModelFileError(f"{width!r} is not the number of its columns")
+    return width

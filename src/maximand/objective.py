@@ -16,6 +16,7 @@ from maximand.batch import Batch
 from maximand.capabilities import Can
 from maximand.engine import Engine, Threads
 from maximand.features import FeatureMap
+from maximand.identity import identity
 from maximand.losses import ANNOTATED, Loss
 from maximand.oracles import Oracle, Projection, Rescaled, Soft
 from maximand.shards import Answered, Shard, Sums
@@ -175,7 +176,8 @@ class Objective:
 
     def state_key(self, oracle: Oracle, role: str) -> str:
         """Name the state of an oracle in its role."""
-        return f"{role} {oracle!r}"
+        known = oracle is getattr(self.loss, role)
+        return f"{role} {self.loss.identities[role] if known else identity(oracle)}"
 
     def _plane(self, oracle: Oracle, role: str, weights: Array) -> Plane:
         """Return the weighted sum of the planes of all examples."""

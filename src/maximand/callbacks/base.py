@@ -6,6 +6,8 @@ metadata of each iteration hold its `record` and the `run` (see `maximand.solver
 
 from __future__ import annotations
 
+import os
+import warnings
 from typing import Any
 
 
@@ -28,3 +30,12 @@ class Callback:
 def last_record(metadata: Any) -> Any:
     """Return the record of the iteration that the metadata belong to; None where there is none."""
     return metadata.get("record") if isinstance(metadata, dict) else None
+
+
+def warn_unwritten(path: str | os.PathLike[str], error: OSError) -> None:
+    """Warn that a file of a callback could not be written; a fit is worth more than the file."""
+    warnings.warn(
+        f"{os.fspath(path)} could not be written ({error.strerror or error}); the fit goes on without it.",
+        UserWarning,
+        stacklevel=2,
+    )

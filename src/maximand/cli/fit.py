@@ -16,6 +16,7 @@ from maximand.cards.steps import first_step, predictor_of
 from maximand.cli.data import add_data_options, card_with, format_of, read_dataset
 from maximand.cli.model_options import add_model_options, model_of
 from maximand.cli.output import add_common_options, pairs, show
+from maximand.files.atomic import check_folder
 from maximand.models import save, summary
 
 
@@ -37,6 +38,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, train, save and say how it went."""
+    check_folder(options.output)
     form = format_of(options)
     card, data = card_with(form), read_dataset(options, form)
     if 0 < len(data.labels) < card.min_labels:

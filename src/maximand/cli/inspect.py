@@ -11,8 +11,8 @@ from rich.console import Console
 from maximand.cards import card_of
 from maximand.cards.steps import first_step, predictor_of
 from maximand.cli.output import add_common_options, pairs, show, table
-from maximand.files.container import read, read_header
-from maximand.models import load
+from maximand.files.container import from_bytes, read
+from maximand.models import load, summary
 
 
 def add_to(commands: Any) -> None:
@@ -27,12 +27,12 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print header, parameters, summary and the largest weights with their names."""
     content = read(options.model)
-    header = read_header(content)
     model = load(content)
+    header, _ = from_bytes(content, "model")
     predictor = predictor_of(model)
     values = {
-        "file": options.model, "bytes": len(content), "format": header["format"], "library": header["library"],
-        "steps": [tree["estimator"] for _, tree in header["steps"]], **header["summary"],
+        "file": options.model, "bytes": len(content), "format": header["format"], "library": header.get("library"),
+        "steps": [tree["estimator"] for _, tree in header["steps"]], **summary(predictor),
         "classes": predictor.classes_.tolist(),
     }  # fmt: skip
     changed = {name: repr(value) for name, value in predictor.get_params(deep=False).items()}

@@ -15,14 +15,19 @@ from maximand.compiling import announced
 COMMANDS = (demo, fit, predict, evaluate, inspect, doctor, reproduce, report)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit code: 0 when it worked, 1 when it did not, 2 for wrong usage."""
+def parser_of_commands() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
     parser = argparse.ArgumentParser(prog="maximand", description="Structured prediction with guarantees.")
     parser.add_argument("--version", action="version", version=f"maximand {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_to(commands)
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code: 0 when it worked, 1 when it did not, 2 for wrong usage."""
+    options = parser_of_commands().parse_args(arguments)
     logging.basicConfig(level=logging.DEBUG if options.debug else logging.WARNING)
     try:
         with announced(lambda line: print(f"maximand: {line}", file=sys.stderr)):

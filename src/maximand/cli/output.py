@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -54,13 +52,3 @@ def pairs(values: dict[str, Any]) -> Table:
         shown = {True: "yes", False: "no"}.get(value) if isinstance(value, bool) else None
         made.add_row(f"[bold]{name}", shown or (f"{value:,}" if isinstance(value, int) else escape(str(value))))
     return made
-
-
-@contextmanager
-def opened(target: str) -> Iterator[TextIO]:
-    """Open a text file for writing; "-" is standard output."""
-    if target == "-":
-        yield sys.stdout
-    else:
-        with open(target, "w", encoding="utf-8") as file:
-            yield file

@@ -7,7 +7,8 @@ from typing import Any
 
 from maximand.cards.steps import predictor_of, transformed
 from maximand.cli.data import add_data_options, format_of, given, load_model
-from maximand.cli.output import add_common_options, opened
+from maximand.cli.output import add_common_options
+from maximand.formats.sources import open_writer
 from maximand.losses import named
 
 PROBA = """add the probability of each predicted tag or label, of all labels where there are sets of them, of all
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
             f"The loss {named(predictor.loss).name} models no probabilities; fit with --loss {card.soft_loss}."
         )
     form = format_of(options, known)
-    with opened(options.output) as file:
+    with open_writer(options.output) as file:
         for unlabelled in form.batches(options.data, known, given(options, form)):
             answers = model.predict(unlabelled.X)
             means = [None] * len(answers)

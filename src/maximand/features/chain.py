@@ -36,6 +36,12 @@ class ChainFeatures(FeatureMap):
         tied[slice(None) if self.pairs is None else self.pairs] = np.arange(n_transitions)
         return self.emission.on("nodes"), TiedBlock("transitions", tied, n_transitions), *ends
 
+    @property
+    def n_weights(self) -> int:
+        """Those of emissions, transitions and ends: counted without the table of all transitions."""
+        n_transitions = self.n_labels**2 if self.pairs is None else self.pairs.size
+        return self.emission.n_weights + n_transitions + self.n_labels * (self.start + self.end)
+
     def check(self) -> None:
         """Refuse transitions that do not exist."""
         self.emission.check()
@@ -47,6 +53,8 @@ class ChainFeatures(FeatureMap):
             raise ValueError("The transitions must be integers.")
         if self.pairs.size and (self.pairs.min() < 0 or self.pairs.max() >= self.n_labels**2):
             raise ValueError("Some transitions are between labels that do not exist.")
+        if (np.diff(self.pairs) <= 0).any():
+            raise ValueError("The transitions are not in order.")
 
     @property
     def n_labels(self) -> int:

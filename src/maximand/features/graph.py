@@ -9,7 +9,7 @@ import numpy as np
 
 from maximand.features.base import FeatureMap
 from maximand.features.blocks import Block, RowBlock, TiedBlock, no_indices
-from maximand.features.per_label import PerLabel
+from maximand.features.per_label import PerLabel, check_counts
 from maximand.features.rows import Rows
 from maximand.support import Array, Ints
 
@@ -86,6 +86,11 @@ class GraphFeatures(FeatureMap):
         return (node, TiedBlock("tables", tied, self.n_tables * self.n_columns)) if tied.size else (node,)
 
     @property
+    def n_weights(self) -> int:
+        """Those of nodes and tables: counted without making the tables."""
+        return self.node.n_weights + (self.n_table_features or self.n_tables) * self.n_columns
+
+    @property
     def nonnegative(self) -> slice:
         """The weights of tables, where they are associative."""
         return slice(self.node.n_weights, self.n_weights if self.associative else self.node.n_weights)
@@ -98,8 +103,9 @@ class GraphFeatures(FeatureMap):
                 raise ValueError("The features of the graph name labels or weights that do not exist.")
         if self.pattern.ndim != 2 or self.pattern.shape[0] != self.pattern.shape[1]:
             raise ValueError("The pattern of a table is square.")
-        if self.columns.ndim != 1 or min(self.n_tables, self.n_table_features) < 0:
-            raise ValueError("The numbers of tables and of their features must not be negative.")
+        check_counts(self.n_tables, self.n_table_features)
+        if self.columns.ndim != 1 or not isinstance(self.associative, bool):
+            raise ValueError("The columns of a row are a list, and associative says yes or no.")
         if (self.columns.size or self.n_labels) % len(self.pattern):
             raise ValueError("The parts of a row do not fit the states of the nodes.")
 

@@ -53,8 +53,9 @@ class PerLabel(FeatureMap):
         lists = self.starts, self.labels, self.places
         if any(array.ndim != 1 or array.dtype.kind not in "iu" for array in lists):
             raise ValueError("The lists of pairs must be integers.")
-        if min(self.n_features, self.n_labels) < 0 or not isinstance(self.bias, bool):
-            raise ValueError("The numbers of features and labels must not be negative.")
+        check_counts(self.n_features, self.n_labels)
+        if not isinstance(self.bias, bool):
+            raise ValueError("bias says yes or no.")
         if self.every_pair:
             return
         starts, places = self.starts.astype(np.int64), self.places.astype(np.int64)
@@ -88,3 +89,9 @@ class PerLabel(FeatureMap):
     def biases(self, weights: Array) -> Array:
         """Return the bias of every label."""
         return weights[self.n_pairs : self.n_weights] if self.bias else np.zeros(self.n_labels)
+
+
+def check_counts(*counts: int) -> None:
+    """Refuse what does not count features, labels or tables."""
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise ValueError("The numbers of features, labels and tables are whole and not negative.")

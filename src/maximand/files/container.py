@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,13 +22,24 @@ FORMAT = 2
 LARGEST_HEADER = 100_000_000  # bytes; safetensors itself allows no more
 LARGEST_FILE = 1 << 34
 
+SEAL = '{{"checksum": "{}", '  # how the text of a header begins
+
 Source = str | os.PathLike[str] | bytes | BinaryIO
 
 
 def to_bytes(kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
     """Return the content of a file of some kind."""
     text = json.dumps({"format": FORMAT, "kind": kind, "library": version("maximand"), **header}, allow_nan=False)
-    return bytes(save_arrays(arrays, metadata={"maximand": text}))
+    return bytes(save_arrays(arrays, metadata={"maximand": SEAL.format(checksum(text, arrays)) + text[1:]}))
+
+
+def checksum(text: str, arrays: dict[str, np.ndarray]) -> str:
+    """Return a hash of a header and the arrays."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode("utf-8", "surrogatepass"))
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def read(source: Source, largest: int = LARGEST_FILE) -> bytes:
@@ -50,29 +62,37 @@ def read(source: Source, largest: int = LARGEST_FILE) -> bytes:
 
 def from_bytes(content: bytes, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return header and arrays of a file of some kind."""
-    header = read_header(content)
+    text, header = _header(content)
     if header.get("kind") != kind:
         raise ModelFileError(f"This is a maximand file of the kind {header.get('kind')!r}, not a {kind}.")
     try:
         arrays = load_arrays(content)
+        sealed = header.pop("checksum", None)
+        seal = SEAL.format(sealed)
+        sound = text.startswith(seal) and sealed == checksum("{" + text[len(seal) :], arrays)
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
         raise ModelFileError(f"The arrays of the file are damaged: {error}.") from None
-    return header, arrays
+    if not sound and (header["format"] > 1 or sealed is not None):  # format 1 had none
+        raise ModelFileError("The file is damaged: it does not have the checksum that was written with it.")
+    return translated(header) if header["format"] == 1 else header, arrays
 
 
-def read_header(content: bytes) -> dict[str, Any]:
-    """Return the header alone."""
+def _header(content: bytes) -> tuple[str, dict[str, Any]]:
+    """Return the header as it is written, and what it says."""
     size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or size > len(content) - 8 or size > LARGEST_HEADER:
         raise ModelFileError("This is no maximand file, or only a part of one.")
     try:
-        header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["maximand"])
-        written = int(header["format"])
+        text = json.loads(content[8 : 8 + size])["__metadata__"]["maximand"]
+        header = json.loads(text)
+        written = header["format"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise ModelFileError("This is no maximand file, or its header is damaged.") from None
+    if type(written) is not int or written < 1:
+        raise ModelFileError("This is no maximand file, or its header is damaged.")
     if written > FORMAT:
         raise ModelFileError(
             f"The file was written by maximand {header.get('library')} in format {written}; this version reads formats "
             f"up to {FORMAT}. Upgrade maximand to read it."
         )
-    return translated(header) if written == 1 else header
+    return text, header

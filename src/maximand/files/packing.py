@@ -18,6 +18,7 @@ from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from maximand.files.errors import ModelFileError
 
 NUMBERS = "biuf"
+SPARE = 1 << 24  # bytes
 MANY = 16  # mappings of more names to 0, 1, ... are kept as text
 
 
@@ -67,7 +68,9 @@ class Packer:
         if array.dtype.kind in NUMBERS and array.dtype != np.longdouble:
             return {"array": self._keep(array)}
         if array.dtype.kind == "U":
-            return {"strings": [list(array.shape), self._text(array.ravel().tolist())]}
+            strings = array.ravel().tolist()
+            check_lengths(strings, place)
+            return {"strings": [list(array.shape), self._text(strings)]}
         if array.dtype.kind == "O" and array.ndim == 1:
             return {"objects": [self.pack(item, f"{place}[{i}]") for i, item in enumerate(array.tolist())]}
         raise ModelFileError(f"{place} is an array of type {array.dtype}, which a model file cannot hold.")
@@ -90,11 +93,11 @@ class Packer:
 
 
 class Unpacker:
-    """Turns a tree back into objects; anything unexpected is an error."""
+    """Turns a tree back into objects; anything unexpected is an error. It takes memory in proportion to the file."""
 
     def __init__(self, allowed: Iterable[type], arrays: Mapping[str, np.ndarray]):
         self.classes = {kind.__name__: kind for kind in allowed}
-        self.arrays = arrays
+        self.arrays = dict(arrays)
 
     def unpack(self, tree: Any) -> Any:
         """Return the value of a tree."""
@@ -122,11 +125,19 @@ class Unpacker:
         return np.dtype(kind).type(self.unpack(value))
 
     def _read_array(self, name: Any) -> np.ndarray:
-        return self.arrays[name]
+        return self._taken(name)
+
+    def _taken(self, name: Any) -> np.ndarray:
+        """Return an array; each belongs to one place, so that a small file cannot name a large one many times."""
+        if not isinstance(name, str) or name not in self.arrays:
+            raise ModelFileError(f"there is no array {name!r}, or another place has it")
+        return self.arrays.pop(name)
 
     def _read_strings(self, content: Any) -> np.ndarray:
-        shape, text = content
-        return np.array(self._text(text), dtype=np.str_).reshape(shape)
+        shape, names = content
+        strings = self._text(names)
+        check_lengths(strings, "an array")
+        return np.array(strings, dtype=np.str_).reshape(shape)
 
     def _read_objects(self, items: Any) -> np.ndarray:
         array = np.empty(len(items), dtype=object)
@@ -178,7 +189,7 @@ class Unpacker:
         return self.classes[name]
 
     def _text(self, names: Any) -> list[str]:
-        content, lengths = (self.arrays[name] for name in names)
+        content, lengths = map(self._taken, names)
         if content.dtype != np.uint8 or lengths.dtype != np.int64 or content.ndim != 1 or lengths.ndim != 1:
             raise ModelFileError("text is not stored as bytes and lengths")
         if (lengths < 0).any() or (lengths > content.size).any() or lengths.sum() != content.size:
@@ -186,6 +197,13 @@ class Unpacker:
         data, ends = content.tobytes(), np.cumsum(lengths).tolist()
         starts = [0, *ends[:-1]]
         return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]
+
+
+def check_lengths(strings: list[str], place: str) -> None:
+    """Refuse strings whose array, in which each has the room of the longest, would take far more memory than a file."""
+    lengths = [len(string) for string in strings]
+    if 4 * max(lengths, default=0) * len(strings) > SPARE + 64 * (sum(lengths) + len(strings)):
+        raise ModelFileError(f"{place} holds a text of {max(lengths):,} letters among short ones; shorten it")
 
 
 def fields_of(kind: type) -> list[str]:

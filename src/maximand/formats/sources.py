@@ -152,9 +152,7 @@ def open_writer(target: Target) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
     else:
-        path = os.path.realpath(target)
-        special = os.path.exists(path) and not os.path.isfile(path)
-        with open(path, "w", encoding="utf-8", newline="\n") if special else _replacing_text(path) as file:
+        with _replacing_text(os.fspath(target)) as file:
             yield file
 
 

@@ -1,4 +1,4 @@
-"""The papers' experiments, with the papers' own numbers beside ours."""
+"""The papers' experiments, with the papers' own numbers beside ours where they have such."""
 
 from maximand.papers.catalogue import EXPERIMENTS, Experiment
 from maximand.papers.outcome import Cell, Figure, HeatMap, Outcome, Row, Table

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
 from maximand.estimators import MulticlassClassifier
-from maximand.papers.endings import ending
+from maximand.papers.endings import early_endings, ending
 from maximand.papers.outcome import Cell, Outcome, Row, Table
 from maximand.papers.study import Study
 from maximand.support import Array, Ints
@@ -121,11 +121,7 @@ def _remarks(runs: list[dict[str, Any]], names: tuple[str, ...]) -> list[str]:
             else f"In the noisy cells our mean distance to the paper is {distances['noisy']:.1f} points on noisy and "
             f"{distances['clean']:.1f} on clean test labels: the paper's numbers fit clean test labels better."
         )
-    stopped = sorted({run["stop_reason"] for run in runs if not run["converged"]})
-    if stopped:
-        count = sum(not run["converged"] for run in runs)
-        remarks.append(f"{count} of {len(runs)} final fits ended before their tolerance: {'; '.join(stopped)}.")
-    return remarks
+    return remarks + early_endings(runs)
 
 
 def shuffled(y: Ints, percent: int, rng: np.random.Generator) -> Ints:

@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from maximand.datasets import simulate_snakes
 from maximand.estimators import GraphLabeler
 from maximand.inference import BeliefPropagation, Structure
-from maximand.papers.endings import ending
+from maximand.papers.endings import early_endings, ending
 from maximand.papers.outcome import Cell, Outcome, Row, Table
 from maximand.papers.study import Study
 from maximand.support import Array, Ints
@@ -49,7 +49,7 @@ def snakes(study: Study) -> Outcome:
         f"{best['all']:.1f} against {independent['all']:.1f} % of all pixels are right, {best['snake']:.1f} against "
         f"{independent['snake']:.1f} % of those of snakes."
     )
-    return Outcome([table], remarks=[remark], runs=runs)
+    return Outcome([table], remarks=[remark, *early_endings(runs)], runs=runs)
 
 
 def accuracy(model: str, regularizations: list[float], seed: int, file: str) -> dict[str, Any]:

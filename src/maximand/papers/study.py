@@ -33,7 +33,8 @@ Progress = Callable[[int, int, str], None]
 class Study:
     """How an experiment is to be run: its scale, where data and results are, how many processes, the seed.
 
-    Finished cells are files under out/cells: a run that was killed goes on with those that are missing.
+    Finished cells are files under out/cells: a run that was killed goes on with those that are missing. Results of
+    another seed than 0 go into a folder of their own, so that none replaces another.
     """
 
     name: str
@@ -44,6 +45,11 @@ class Study:
     seed: int = 0
     progress: Progress | None = None
     hashes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        return self.out / f"seed-{self.seed}" if self.seed else self.out
 
     def file(self, name: str) -> Path:
         """Return the path of a data file, and note its hash for the results."""
@@ -109,7 +115,7 @@ def reproduce(experiment: Experiment, study: Study) -> dict[str, Any]:
     """Run an experiment and write result.json, result.md and its figures into its folder; return the result."""
     if study.scale not in experiment.scales:
         raise ValueError(f"{study.name} has no scale {study.scale!r}; choose one of {', '.join(experiment.scales)}.")
-    study.out.mkdir(parents=True, exist_ok=True)
+    study.folder.mkdir(parents=True, exist_ok=True)
     outcome = experiment.run(study)
     result = {
         "experiment": study.name,
@@ -124,6 +130,6 @@ def reproduce(experiment: Experiment, study: Study) -> dict[str, Any]:
         **outcome.as_json(),
     }
     result = _strict(result)
-    write_atomically(study.out / "result.json", (json.dumps(result, indent=1, allow_nan=False) + "\n").encode())
-    write_atomically(study.out / "result.md", markdown(result).encode())
+    write_atomically(study.folder / "result.json", (json.dumps(result, indent=1, allow_nan=False) + "\n").encode())
+    write_atomically(study.folder / "result.md", markdown(result).encode())
     return result

@@ -53,7 +53,7 @@ def write_report(folder: str | os.PathLike[str], target: str | os.PathLike[str] 
 
 def _content(results: list[Stored], unreadable: list[Unreadable]) -> Markup:
     count = f"{len(results)} experiment{'' if len(results) == 1 else 's'}"
-    lead = f"{count}, with the papers' own numbers beside ours."
+    lead = f"{count}{_compared(results)}."
     return joined(
         [
             element("h1", "Reproduced experiments"),
@@ -63,3 +63,13 @@ def _content(results: list[Stored], unreadable: list[Unreadable]) -> Markup:
             *(experiment(number, result) for number, result in enumerate(results)),
         ]
     )
+
+
+def _compared(results: list[Stored]) -> str:
+    """Say where the numbers of papers stand beside ours."""
+    n_compared = sum(
+        any(cell.paper is not None for table in result.tables for row in table.rows for cell in row.cells)
+        for result in results
+    )
+    which = "" if n_compared == len(results) else f"{n_compared} of them "
+    return f", {which}with the papers' own numbers beside ours" if n_compared else ""

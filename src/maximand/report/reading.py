@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from maximand.papers.endings import final_fits
 from maximand.papers.outcome import Cell, Figure, HeatMap, Row, Table
 from maximand.report.fields import Fields
 
@@ -14,7 +15,7 @@ MOST_DIGITS = 15
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended; what was not written down is None."""
+    """How a final fit ended; what was not written down is None."""
 
     cell: str
     seconds: float | None
@@ -84,7 +85,7 @@ def _stored(source: str, fields: Fields) -> Stored:
         tables=[_table(table) for table in fields.objects("tables")],
         figures=[read_figure(figure) for figure in fields.objects("figures")],
         remarks=fields.texts("remarks"),
-        endings=[_ending(run) for run in fields.objects("runs")],
+        endings=[ending for run in fields.objects("runs") for ending in _endings(run)],
         heat_maps=[_heat_map(heat_map) for heat_map in fields.objects("heat_maps")],
     )
 
@@ -146,11 +147,12 @@ def _heat_map(fields: Fields) -> HeatMap:
     return HeatMap(title, row_label, column_label, mark_label, maps, across, file, fields.text("note", ""))
 
 
-def _ending(fields: Fields) -> Ending:
-    cell = fields.values.get("cell")
-    return Ending(
-        ", ".join(f"{name} {value}" for name, value in cell.items()) if isinstance(cell, dict) else "",
-        fields.number_or_none("seconds"),
-        fields.text("stop_reason", "") or None,
-        fields.yes_or_no("converged"),
-    )
+def _endings(run: Fields) -> list[Ending]:
+    """Return how the final fits of a run ended; its seconds stand with the first."""
+    cell, seconds = run.values.get("cell"), run.number_or_none("seconds")
+    name = ", ".join(f"{name} {value}" for name, value in cell.items()) if isinstance(cell, dict) else ""
+    fits = [Fields(fit, f"{run.place}.fits") for fit in final_fits(run.values)]
+    return [
+        Ending(name, None if i else seconds, fit.text("stop_reason", "") or None, fit.yes_or_no("converged"))
+        for i, fit in enumerate(fits)
+    ]

@@ -15,7 +15,7 @@ SHOWN_OF_A_HASH = 12
 
 def overview(results: list[Stored]) -> Markup:
     """Return one line for each experiment."""
-    names = ("experiment", "scale", "computation", "runs that ended as they should")
+    names = ("experiment", "scale", "computation", "fits that ended as they should")
     rows = [
         element(
             "tr",

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from maximand.compiling import working_seconds
-from maximand.objective import Objective
+from maximand.objective import PENALTY, Objective
 from maximand.solvers.approximation import Intervals, Shortfall, in_words
 from maximand.solvers.snapshots import restore
 from maximand.support import Array, Guarantee
@@ -275,4 +275,4 @@ def recycled(objective: Objective, start: Result | None, name: str, kind: type[H
 
 def origin(objective: Objective) -> tuple[str, str]:
     """Say what the planes of an objective belong to: its data and its penalty, but not its reward."""
-    return objective.token, repr(objective.loss.penalty)
+    return objective.token, objective.loss.identities[PENALTY]

@@ -22,6 +22,10 @@ class BoundTask(ABC):
     def encode(self, X: Any) -> Examples:
         """Check inputs and lay them side by side, with the space of their outputs."""
 
+    def small_input(self) -> Any:
+        """Return a small input, on which a model that was loaded is tried; None where it is not."""
+        return None
+
     @abstractmethod
     def annotation(self, examples: Examples, Y: Any) -> Any:
         """Check annotations and put them into compact form."""

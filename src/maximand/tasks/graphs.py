@@ -114,6 +114,11 @@ class BoundGraphs(BoundTask):
         if not all(isinstance(count, int) for count in counts) or any(counts) != bool(features.n_columns):
             raise ValueError("Tables do not fit their weights: a damaged file.")
 
+    def small_input(self) -> Any:
+        """Return a graph of two nodes."""
+        edge = np.zeros((1, self.features.n_table_features)) if self.features.n_table_features else None
+        return [NodesAndEdges(np.zeros((2, self.features.node.n_features)), np.array([[0, 1]]), edge)]
+
     def encode(self, X: Any) -> Examples:
         """Check graphs and lay them side by side."""
         return self.examples(self.task.graphs(X))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,11 @@ class BoundMultilabel(BoundTable):
     ):
         self.names, self.cost, self.features, self.shape, self.indicators = names, cost, features, shape, indicators
         self.sizes = tuple(sizes)
-        self._structures = Structures([Structure.complete(names.count)], 2) if isinstance(shape, Pairwise) else None
+
+    @cached_property
+    def _structures(self) -> Structures:
+        """The graph of all pairs of labels."""
+        return Structures([Structure.complete(self.names.count)], 2)
 
     @property
     def node(self) -> PerLabel:
@@ -161,12 +166,12 @@ class BoundMultilabel(BoundTable):
             fits = (
                 self.features.pattern.shape == (2, 2)
                 and self.features.columns.size == 2 * k
-                and self._structures is not None
-                and self.features.n_tables == Structure.complete(k).n_tables
+                and isinstance(self.shape, Pairwise)
+                and self.features.n_tables == k * (k - 1) // 2
                 and not self.features.n_table_features
             )
         else:
-            fits = self._structures is None and 0 <= self.sizes[0] <= self.sizes[1] <= k
+            fits = not isinstance(self.shape, Pairwise) and 0 <= self.sizes[0] <= self.sizes[1] <= k
         if not fits or self.node.n_labels != k:
             raise ValueError("The features do not fit the labels.")
 
@@ -177,9 +182,8 @@ class BoundMultilabel(BoundTable):
 
     def space(self, n_examples: int) -> Graph | Subset:
         """Return sets of labels, as graphs of two states, absent and present, where labels interact."""
-        if self._structures is None:
+        if not isinstance(self.shape, Pairwise):
             return Subset(n_examples, self.names.count, *self.sizes)
-        assert isinstance(self.shape, Pairwise)
         return Graph(FactorGraphs(self._structures, np.zeros(n_examples, dtype=np.int64)), self.shape.search)
 
     def annotation(self, examples: Examples, Y: Any) -> Labels:

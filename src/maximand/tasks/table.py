@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
+
 from maximand.costs import Cost
 from maximand.features import Examples, PerLabel, Rows
 from maximand.spaces import OutputSpace
@@ -37,6 +39,10 @@ class BoundTable(BoundTask):
     @abstractmethod
     def space(self, n_examples: int) -> OutputSpace:
         """Return the outputs of so many rows."""
+
+    def small_input(self) -> Any:
+        """Return rows of zeros."""
+        return np.zeros((2, self.n_features))
 
     def encode(self, X: Any) -> Examples:
         """Check a table of finite numbers."""

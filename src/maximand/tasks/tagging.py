@@ -93,6 +93,12 @@ class BoundTagging(BoundTask):
         self.names, self.cost, self.vectorizer, self.legality = names, cost, vectorizer, legality
         self.features = features
 
+    def small_input(self) -> Any:
+        """Return a sequence of two tokens."""
+        if self.vectorizer is not None:
+            return [[{"": 1.0}, {}]]
+        return [np.zeros((2, self.features.emission.n_features))]
+
     def encode(self, X: Any) -> Examples:
         """Check sequences and lay them side by side."""
         rows, _ = lay_out(X, self.vectorizer, fitting=False)

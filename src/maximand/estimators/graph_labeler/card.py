@@ -50,6 +50,8 @@ def check(task: BoundGraphs) -> None:
     """Refuse features or tables that do not fit the labels."""
     if task.names.count != task.features.n_labels or len(task.features.pattern) != task.names.count:
         raise ValueError("The features do not fit the labels.")
+    if not (isinstance(task.task.directional, bool) and isinstance(task.task.diagonals, bool)):
+        raise ValueError("directional and diagonals say yes or no.")
 
 
 def lines(predictor: Any, unlabelled: Unlabelled, answers: Any, means: Any, as_json: bool) -> Iterator[str]:

@@ -41,7 +41,7 @@ def figure3(study: Study) -> Outcome:
     runs = study.map(soft_matrices, cells, files=paths)
     heat_maps = [_heat_map(run) for run in runs]
     for heat_map in heat_maps:
-        write_atomically(study.out / heat_map.file, heat_map_svg(heat_map).encode())
+        write_atomically(study.folder / heat_map.file, heat_map_svg(heat_map).encode())
     rows = [
         Row(f"{run['cell']['data']}, {geometry}", [Cell(run["facts"][geometry][column]) for column in COLUMNS])
         for run in runs

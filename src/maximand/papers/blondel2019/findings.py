@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from maximand.papers.blondel2019.rankings import UNCALIBRATED
+from maximand.papers.endings import early_endings
 from maximand.support import Array
 
 Column = tuple[str, str]  # projection, decoding
@@ -55,11 +56,7 @@ def findings(found: Found, paper: Mapping[Column, tuple[float, ...]]) -> list[st
     ]
     if ("cube", UNCALIBRATED) in columns and not any("embedded" in name for name in names):
         remarks.append(_calibration(found, paper["cube", "cube"]))
-    early = [fit for run in found.runs for fit in run["fits"].values() if not fit["converged"]]
-    if early:
-        total = sum(len(run["fits"]) for run in found.runs)
-        remarks.append(f"{len(early)} of {total} final fits ended at their iteration limit.")
-    return remarks
+    return remarks + early_endings(found.runs)
 
 
 def _at_the_top(found: Found, own: Column, columns: list[Column]) -> tuple[list[str], list[str]]:

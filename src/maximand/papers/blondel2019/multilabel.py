@@ -12,7 +12,7 @@ from maximand.estimators import MultilabelClassifier
 from maximand.papers.blondel2019.choosing import best, brief, path, shown, strengths, validated
 from maximand.papers.blondel2019.findings import listed, yes
 from maximand.papers.blondel2019.label_sets import MEASURES, files, measures, read
-from maximand.papers.endings import ending
+from maximand.papers.endings import early_endings, ending
 from maximand.papers.outcome import Cell, Outcome, Row, Table
 from maximand.papers.study import Study
 from maximand.support import Ints
@@ -156,8 +156,4 @@ def _remarks(found: dict[tuple[str, str, str], Any], names: list[str]) -> list[s
         + ", ".join(f"{value:+.2f} ({measure})" for measure, value in apart.items())
         + "."
     )
-    fits = [fit for run in found.values() for fit in run["fits"].values()]
-    early = sum(not fit["converged"] for fit in fits)
-    if early:
-        remarks.append(f"{early} of {len(fits)} final fits ended at their iteration limit.")
-    return remarks
+    return remarks + early_endings(found.values())

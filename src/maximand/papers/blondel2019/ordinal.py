@@ -18,7 +18,7 @@ from maximand.papers.blondel2019.choosing import Fitted, best, brief, path, stre
 from maximand.papers.blondel2019.findings import yes
 from maximand.papers.blondel2019.levels import files, read
 from maximand.papers.blondel2019.thresholds import ThresholdClassifier
-from maximand.papers.endings import ending
+from maximand.papers.endings import early_endings, ending
 from maximand.papers.outcome import Cell, Outcome, Row, Table
 from maximand.papers.study import Study
 from maximand.sets import Cube, Everything, Hull
@@ -145,11 +145,7 @@ def _remarks(errors: Errors, runs: list[dict[str, Any]]) -> list[str]:
         f"Rounded but not clipped to the levels, as in the author's code, ridge regression has an average error of "
         f"{average[UNCLIPPED]:.3f} instead of {average['ridge']:.3f}, and {rest:.3f} without {worst}.",
     ]
-    fits = [fit for run in runs for fit in run["fits"].values()]
-    early = sum(not fit["converged"] for fit in fits)
-    if early:
-        remarks.append(f"{early} of {len(fits)} final fits ended at their iteration limit.")
-    return remarks
+    return remarks + early_endings(runs)
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from maximand.papers.endings import early_endings
 from maximand.papers.finley2008.data import NAMES, STAND_INS, SYNTHETIC, files, read
 from maximand.papers.finley2008.training import (
     DAMPED,
@@ -156,10 +157,7 @@ def _remarks(found: dict[tuple[str, str], Any], names: tuple[str, ...]) -> list[
         f"Relaxed training is the most robust overall: {_yes(_least(robust) == 'Relaxed')}. The loss under the worst "
         f"inference, averaged over data sets, is {_shown(robust)}; under the inference of training {_shown(own)}.",
     ]
-    stopped = sum(not run["converged"] for run in found.values())
-    if stopped:
-        remarks.append(f"{stopped} of {len(found)} final fits ended at their iteration limit.")
-    return remarks
+    return remarks + early_endings(found.values())
 
 
 def _yes(holds: bool) -> str:
