@@ -15,9 +15,10 @@ from maximand.cards.options import INFERENCE, INFERENCES, Option, Options
 from maximand.estimators.graph_labeler.checkup import CHECKUP
 from maximand.estimators.graph_labeler.estimator import GraphLabeler
 from maximand.estimators.graph_labeler.reading import FORMATS
-from maximand.features import GraphFeatures
+from maximand.features import GraphFeatures, TableWeights
 from maximand.tasks import GraphTask, NodesAndEdges
 from maximand.tasks.graphs import BoundGraphs
+from maximand.tasks.node_types import NodeType
 
 OPTIONS = (
     Option(
@@ -48,8 +49,15 @@ def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
 
 def check(task: BoundGraphs) -> None:
     """Refuse features or tables that do not fit the labels."""
-    if task.names.count != task.features.n_labels or len(task.features.pattern) != task.names.count:
+    features, everyone = task.features, np.arange(task.names.count)
+    labels = [own.labels for own in task.types] or [everyone]
+    sizes = [own.size for own in labels]
+    if not all(np.isin(own, everyone).all() and np.unique(own).size == own.size for own in labels):
+        raise ValueError("The labels of a type of nodes do not exist.")
+    if sizes != [own.n_labels for own in features.nodes]:
         raise ValueError("The features do not fit the labels.")
+    if any(own.pattern.shape != tuple(sizes[t] for t in own.ends) for own in features.tables):
+        raise ValueError("The tables do not fit the labels.")
 
 
 def lines(predictor: Any, unlabelled: Unlabelled, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
@@ -84,8 +92,9 @@ def scores(predictor: Any, answers: Any, data: Dataset) -> Scored:
 
 def edge_name(features: GraphFeatures, labels: list[str], number: int) -> tuple[str, str]:
     """Name the weight of a type or feature of edges for the labels at their ends."""
-    table, column = divmod(number, features.n_columns)
-    ends = [f"{labels[a]} & {labels[b]}" for a, b in np.argwhere(features.pattern == column)]
+    tables = features.tables[0]
+    table, column = divmod(number, tables.n_columns)
+    ends = [f"{labels[a]} & {labels[b]}" for a, b in np.argwhere(tables.pattern == column)]
     return f"edge {table}", ", ".join(ends[:3]) + (", ..." if len(ends) > 3 else "")
 
 
@@ -99,7 +108,7 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=CHECKUP,
-    stored=(GraphFeatures,),
+    stored=(GraphFeatures, TableWeights, NodeType),
     options=OPTIONS,
     tied_name=edge_name,
 )

@@ -16,7 +16,7 @@ from maximand.estimators.multilabel.checkup import CHECKUP
 from maximand.estimators.multilabel.estimator import SHAPES, MultilabelClassifier
 from maximand.estimators.multilabel.reading import FORMATS
 from maximand.estimators.multilabel.scores import indicators, scores_of_labels, scores_of_sets, side_by_side
-from maximand.features import GraphFeatures
+from maximand.features import GraphFeatures, TableWeights
 from maximand.tasks import Budget, Independent, MultilabelTask, Pairwise
 from maximand.tasks.multilabel import BoundMultilabel
 
@@ -111,7 +111,7 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=CHECKUP,
-    stored=(Budget, GraphFeatures, Independent, Pairwise),
+    stored=(Budget, GraphFeatures, Independent, Pairwise, TableWeights),
     options=OPTIONS,
     tied_name=pair_name,
     min_labels=1,
