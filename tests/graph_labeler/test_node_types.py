@@ -8,6 +8,7 @@ from graph_samples import random_graphs
 
 from maximand import BeliefPropagation, GraphLabeler, Hamming, NodesAndEdges, RegularizationCV, load, save
 from maximand.capabilities import Can
+from maximand.cli.inspect import largest_weights
 
 TAGS, TOPICS = np.array(["N", "V", "X"]), np.array(["fun", "X"])  # both may be X
 ALIKE = {"regularization": 1e-2, "tolerance": 1e-7}
@@ -176,6 +177,19 @@ def test_files_and_searches_keep_types(data, tmp_path):
     rare = [*Y[:-1], Y[-1] | {"sentence": ["new"] * len(Y[-1]["sentence"])}]
     search = RegularizationCV(GraphLabeler(), regularizations=[1e-2, 1e-1], cv=2).fit(X, rare)
     assert "new" in search.best_estimator_.classes_by_type_["sentence"]
+
+
+def test_weights_are_named_by_type(data):
+    X, Y = data
+    model = GraphLabeler(loss="crf", **ALIKE).fit(X, Y)
+    shown = largest_weights(model, 10**6)
+    values = {(row["weight"], row["label"]): row["value"] for row in shown}
+    assert len(values) == model.weights_.size  # each has a name of its own
+    within, across = model.table_weights_["word", "word"], model.table_weights_["word", "sentence"]
+    assert values["word-word edge 0", "N & X"] == within[0, 0, 2]
+    assert values["word-sentence edge feature 1", "V & fun"] == across[1, 1, 1]
+    assert model.classes_by_type_["sentence"].tolist() == ["X", "fun"]
+    assert {("sentence bias", "fun"), ("word feature 2", "X"), ("sentence feature 0", "X")} <= set(values)
 
 
 W, S = np.eye(3), np.ones((1, 2))
