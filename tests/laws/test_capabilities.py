@@ -7,7 +7,7 @@ from cases import CASES, NAMES
 from maximand.capabilities import NOTHING, WORDS, Can
 from maximand.costs import Hamming
 from maximand.inference import BeliefPropagation, Exhaustive, GraphCut, Greedy, Structure, Tree
-from maximand.inference.automatic import MaximaAndSums
+from maximand.inference.choosing import MaximaAndSums
 from maximand.losses import LOSSES, Loss
 from maximand.oracles import Over, Soft, Target
 from maximand.spaces import Chain, Choice, Graph, Labels, Matching, Product

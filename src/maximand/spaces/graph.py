@@ -12,7 +12,7 @@ import numpy as np
 
 from maximand.capabilities import NOTHING, USUAL, Can
 from maximand.inference import FactorGraphs, Inference, Structure, labelled
-from maximand.inference.automatic import automatic
+from maximand.inference.choosing import chosen_inference
 from maximand.layout import Layout, take_runs
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
@@ -38,7 +38,7 @@ class Graph(LabelledSpace):
     ):
         self.graphs = graphs if isinstance(graphs, FactorGraphs) else FactorGraphs.of(graphs)
         if inference is None:
-            inference = automatic(self.graphs)
+            inference = chosen_inference(self.graphs)
         else:
             inference.check(self.graphs)
         if types is not None:
