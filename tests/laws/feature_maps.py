@@ -49,13 +49,13 @@ def seen_pairs(rng, case):
 
 def chain_with_all(rng, case):
     matrix = features_of(rng, case.full.codes.size, 4)
-    return Rows(matrix, case.full.offsets), ChainFeatures(PerLabel(4, 3, bias=False), None, start=True, end=True)
+    return Rows(matrix, case.full.offsets), ChainFeatures(PerLabel(4, 3, bias=False), None, first=True, last=True)
 
 
 def chain_with_seen(rng, case):
     matrix = csr_array(features_of(rng, case.full.codes.size, 4))
     emission = PerLabel.seen(matrix, case.full.allowed_nodes)
-    return Rows(matrix, case.full.offsets), ChainFeatures(emission, np.array([1, 3, 4, 8]), start=False, end=True)
+    return Rows(matrix, case.full.offsets), ChainFeatures(emission, np.array([1, 3, 4, 8]), first=False, last=True)
 
 
 def part_rows(rng, case):

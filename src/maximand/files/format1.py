@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 ATTRIBUTES = {"meaning_": "guarantee_text_"}
+FIELDS = {"ChainFeatures": {"pairs": "between", "start": "first", "end": "last"}}
 
 
 def translated(header: dict[str, Any]) -> dict[str, Any]:
@@ -37,7 +38,8 @@ def _value(tree: Any) -> Any:
             tables = {"tuple": [{"object": ["TableWeights", own]}]}
             return {"object": ["GraphFeatures", {"nodes": {"tuple": [node]}, "tables": tables, **more}]}
         case {"object": [str(name), dict(fields)]}:
-            return {"object": [name, _values(fields)]}
+            names = FIELDS.get(name, {})
+            return {"object": [name, {names.get(field, field): value for field, value in _values(fields).items()}]}
     return tree
 
 
