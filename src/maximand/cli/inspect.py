@@ -10,7 +10,7 @@ from rich.console import Console
 
 from maximand.cards import card_of
 from maximand.cards.steps import first_step, predictor_of
-from maximand.cli.output import add_common_options, pairs, show, table
+from maximand.cli.output import add_common_options, listing, show, table
 from maximand.features import RowBlock
 from maximand.files.container import read, read_header
 from maximand.models import load
@@ -44,9 +44,9 @@ def run(options: argparse.Namespace) -> int:
         shown["steps"] = ", ".join(values["steps"])
         names = ", ".join(map(str, values["classes"][:20]))
         shown["classes"] = names + (f", ... ({len(values['classes'])})" if len(values["classes"]) > 20 else "")
-        console.print(pairs(shown))
+        console.print(listing(shown))
         console.print("\n[bold]parameters")
-        console.print(pairs({name: value for name, value in changed.items() if name != "classes"}))  # they are above
+        console.print(listing({name: value for name, value in changed.items() if name != "classes"}))  # they are above
         rows = [[row["weight"], row["label"], f"{row['value']:+.4f}"] for row in largest]
         console.print(table("Largest weights", ["weight", "label", "value"], rows, n_text=2))
 
