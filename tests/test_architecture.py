@@ -27,7 +27,7 @@ ENCODES = {
     ("tasks/graphs.py", "BoundGraphs._inputs"),
     ("tasks/graphs.py", "BoundGraphs.annotate"),
     ("inference/structure.py", "FactorGraphs.of"),
-    ("inference/automatic.py", "automatic"),
+    ("inference/choosing.py", "chosen_inference"),
     ("shards.py", "Shard.lanes"),
     ("features/base.py", "FeatureMap.part_rows"),
 }

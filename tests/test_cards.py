@@ -19,8 +19,10 @@ from maximand import MulticlassClassifier, StructuredPredictor, save
 from maximand.cards import all_cards, card_of
 from maximand.cards.data import NOTHING_KNOWN
 from maximand.cards.options import SHARED
+from maximand.cli.inspect import largest_weights
 from maximand.cli.main import main
 from maximand.cli.model_options import add_model_options, own_options
+from maximand.features import EndBlock, RowBlock, SumOfBlocks, TiedBlock
 from maximand.formats import read_svmlight
 from maximand.losses import LOSSES
 from maximand.models import dump
@@ -117,3 +119,21 @@ def test_cards_are_loaded_only_when_asked_for():
     loaded = {name for name in done.stdout.split() if name.startswith("maximand.")}
     assert "maximand.estimators.tagger.estimator" in loaded
     assert not [name for name in loaded if re.match(r"maximand\.(cli|formats|cards\.card|.*\.card$)", name)]
+
+
+def test_any_feature_map_can_be_inspected():
+    X, y = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 3.0]]), ["a", "b", "c"]
+    model = MulticlassClassifier().fit(X, y)
+    tied = TiedBlock("pairs", np.array([0, 1, -1, 0, 0, 0]), 3)
+    model.task_.features = SumOfBlocks(RowBlock("parts", 2, 3, bias=True), tied, EndBlock("parts", 3, last=True))
+    model.weights_ = np.arange(15, 0, -1.0)
+    named = [(row["weight"], row["label"]) for row in largest_weights(model, 20)]
+    assert named[:9] == [(what, label) for what in ("feature 0", "feature 1", "bias") for label in "abc"]
+    assert named[9:] == [
+        ("pairs", "0, 3, 4, ..."),
+        ("pairs", "1"),
+        ("pairs", ""),
+        ("end", "a"),
+        ("end", "b"),
+        ("end", "c"),
+    ]

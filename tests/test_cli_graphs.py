@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
         (files[0], ["--diagonals"], "--diagonals is about the edges of grids, and"),
         (files[0], ["--undirected"], "holds none; leave it out"),
         (files[0], ["--associative"], "add --tables potts or --tables diagonal"),
-        (files[0], ["--scale"], "--scale is for --format svmlight or"),
+        (files[0], ["--scale"], "--scale is for --format rankings or svmlight or"),
         (files[0], ["--structure", "pairwise"], "these are graphs with a label for each node"),
         (files[0], ["--loss", "crf", "--inference", "greedy"], "Greedy has no marginals"),
         (empty, [], "empty.jsonl: no graphs; the file is empty"),

@@ -3,6 +3,7 @@
 import io
 import logging
 import os
+import re
 import subprocess
 import sys
 import time
@@ -64,12 +65,15 @@ def test_an_estimator_imports_what_it_needs(name):
 @pytest.mark.parametrize("stub", STUBS, ids=package_of)
 def test_every_name_of_a_stub_is_found(stub):
     package = import_module(package_of(stub))
-    everything = {}
+    text, everything = stub.read_text(), {}
+    for other in re.findall(r"^from (\S+) import \*", text, re.MULTILINE):
+        assert set(import_module(other).__all__) <= set(package.__all__)
+        text += (SOURCE.parent.joinpath(*other.split(".")) / stub.name).read_text()
     exec(f"from {package.__name__} import *", everything)
     for name in package.__all__:
         assert everything[name] is getattr(package, name)
         assert name in dir(package)
-        assert f"import {name} as {name}\n" in stub.read_text()
+        assert text.count(f"import {name} as {name}\n") == 1  # one line makes a name public
         assert not (stub.parent / f"{name}.py").exists()  # that module would hide the name
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = package.nothing

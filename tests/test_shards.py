@@ -32,7 +32,7 @@ def chains(rng):
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     rows, labels = rng.normal(size=(offsets[-1], 4)), rng.integers(0, 3, offsets[-1])
     batch = Batch(Examples(Chain(lengths, 3), Rows(rows, offsets)), Labels(labels, offsets, 3), Hamming(), np.ones(30))
-    return batch, ChainFeatures(PerLabel(4, 3), start=True)
+    return batch, ChainFeatures(PerLabel(4, 3), first=True)
 
 
 def rows(rng):

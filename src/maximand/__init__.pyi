@@ -19,15 +19,7 @@ from maximand.costs import Weighted as Weighted
 from maximand.costs import ZeroOne as ZeroOne
 from maximand.decoding import Calibrated as Calibrated
 from maximand.decoding import MaxScore as MaxScore
-from maximand.estimators import GraphLabeler as GraphLabeler
-from maximand.estimators import LabelRanker as LabelRanker
-from maximand.estimators import MulticlassClassifier as MulticlassClassifier
-from maximand.estimators import MultilabelClassifier as MultilabelClassifier
-from maximand.estimators import OrdinalClassifier as OrdinalClassifier
-from maximand.estimators import RegularizationCV as RegularizationCV
-from maximand.estimators import SequenceTagger as SequenceTagger
-from maximand.estimators import StructuredPredictor as StructuredPredictor
-from maximand.estimators import regularization_path as regularization_path
+from maximand.estimators import *  # noqa: F403
 from maximand.files.errors import ModelFileError as ModelFileError
 from maximand.inference import BeliefPropagation as BeliefPropagation
 from maximand.inference import Combine as Combine

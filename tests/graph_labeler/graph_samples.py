@@ -38,7 +38,7 @@ def scores_of_all(model, graph):
     """Return all labellings of a graph and their scores, worked out by hand from the weights."""
     k = model.classes_.size
     nodes = graph.nodes.toarray() if hasattr(graph.nodes, "toarray") else np.asarray(graph.nodes)
-    node = model.task_.features.node
+    node = model.task_.features.nodes[0]
     scores = nodes @ node.coefficients(model.weights_) + node.biases(model.weights_)
     labellings = np.array(list(product(range(k), repeat=len(nodes))))
     total = scores[np.arange(len(nodes)), labellings].sum(axis=1)

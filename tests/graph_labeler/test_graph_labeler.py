@@ -36,8 +36,8 @@ def test_neighbours_help(grids):
     assert joined.decision_function(X_test)[0].shape == X_test[0].shape
     np.testing.assert_allclose(
         joined.decision_function(X_test)[0],
-        X_test[0] @ joined.task_.features.node.coefficients(joined.weights_)
-        + joined.task_.features.node.biases(joined.weights_),
+        X_test[0] @ joined.task_.features.nodes[0].coefficients(joined.weights_)
+        + joined.task_.features.nodes[0].biases(joined.weights_),
     )
 
 

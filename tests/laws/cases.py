@@ -17,6 +17,7 @@ from feature_maps import (
     pair_tables,
     part_rows,
     seen_pairs,
+    several_types,
     texts,
     tied,
 )
@@ -45,6 +46,7 @@ from maximand.spaces import (
     Graph,
     Legality,
     Matching,
+    NodeTypes,
     OracleSpace,
     Orders,
     Ordinal,
@@ -77,6 +79,14 @@ GRAPHS = [
     ([3, 2, 3, 3], [(0, 1), (2, 1), (0, 2), (2, 3)], [0, 1, 1, 0]),
 ]
 NODES = [[2, 1, 0, 0], [1, 2], [2], [0, 0, 1, 2]]
+# Two types of nodes, which share the label 1; the first graph is a triangle, the third has no node of the first type.
+TYPES = NodeTypes.of([[0, 1, 2], [1, 3]], [(0, 0), (0, 1)])
+TYPED_GRAPHS = [
+    Structure.of([2, 3, 3], [(1, 0), (2, 0), (1, 2)], [1, 2, 0], types=[1, 0, 0]),
+    Structure.of([3, 3, 2, 2], [(0, 1), (0, 3), (1, 2)], [0, 1, 2], types=[0, 0, 1, 1]),
+    Structure.of([2], [], [], 1, types=[1], table_types=[(0, 0)]),
+    Structure.of([3, 2], [(0, 1)], [1], types=[0, 1], table_types=[(0, 0), (0, 1)]),
+]
 
 
 def sets_of_at_most_two(n_items):
@@ -114,6 +124,11 @@ CASES = [
     Case(
         "label sets", Graph([Structure.complete(3)] * 4, Exhaustive()),
         labels(2, [[1, 0, 1], [0, 0, 0], [1, 1, 0], [0, 1, 1]]), [Hamming(normalized=True), Hamming()], pair_tables,
+    ),
+    Case(
+        "graph, nodes of two types", Graph(TYPED_GRAPHS, Exhaustive(), types=TYPES),
+        labels(4, [[3, 2, 0], [1, 2, 1, 3], [1], [0, 3]], np.linspace(0.5, 1.5, 10)),
+        [Hamming(), Hamming(np.array([1.0, 2.0, 0.5, 1.5]), normalized=True), Absolute()], several_types,
     ),
     Case("subset", Subset(5, 4), SETS, SET_COSTS),
     Case("subset, 1 to 2 of 4", Subset(5, 4, 1, 2), SETS, SET_COSTS),

@@ -12,6 +12,7 @@ from maximand.features import (
     RowBlock,
     Rows,
     SumOfBlocks,
+    TableWeights,
     TiedBlock,
 )
 from pages import run
@@ -48,13 +49,13 @@ def seen_pairs(rng, case):
 
 def chain_with_all(rng, case):
     matrix = features_of(rng, case.full.codes.size, 4)
-    return Rows(matrix, case.full.offsets), ChainFeatures(PerLabel(4, 3, bias=False), None, start=True, end=True)
+    return Rows(matrix, case.full.offsets), ChainFeatures(PerLabel(4, 3, bias=False), None, first=True, last=True)
 
 
 def chain_with_seen(rng, case):
     matrix = csr_array(features_of(rng, case.full.codes.size, 4))
     emission = PerLabel.seen(matrix, case.full.allowed_nodes)
-    return Rows(matrix, case.full.offsets), ChainFeatures(emission, np.array([1, 3, 4, 8]), start=False, end=True)
+    return Rows(matrix, case.full.offsets), ChainFeatures(emission, np.array([1, 3, 4, 8]), first=False, last=True)
 
 
 def part_rows(rng, case):
@@ -64,20 +65,35 @@ def part_rows(rng, case):
 def edge_features(rng, case):
     graphs, pattern = case.space.graphs, np.array([[0, 1, -1], [1, 2, 1], [-1, 1, 0]])
     tables = Rows(rng.normal(size=(graphs.table_offsets[-1], 2)), graphs.table_offsets)
-    inputs = GraphRows(features_of(rng, case.full.codes.size), case.space.offsets, tables)
-    return inputs, GraphFeatures(PerLabel(3, 3, bias=False), pattern, n_table_features=2)
+    nodes = Rows(features_of(rng, case.full.codes.size), case.space.offsets)
+    inputs = GraphRows({"nodes": nodes, "tables": tables})
+    return inputs, GraphFeatures((PerLabel(3, 3, bias=False),), (TableWeights(pattern, n_features=2),))
 
 
 def tied(rng, case):
     inputs = Rows(features_of(rng, case.full.codes.size), case.space.offsets)
-    return inputs, GraphFeatures(PerLabel(3, 3), np.arange(9).reshape(3, 3), n_tables=2)
+    return inputs, GraphFeatures((PerLabel(3, 3),), (TableWeights(np.arange(9).reshape(3, 3), 2),))
+
+
+def several_types(rng, case):
+    """Nodes of each type have features of their own; tables between types have features, those within are tied."""
+    layout, types = case.space.layout, case.space.types
+    by_kind = {}
+    for kind, width in zip(layout.kinds, (3, 2, None, 2), strict=True):
+        if width is not None:
+            offsets = kind.offsets // np.prod(kind.shape)
+            by_kind[kind.name] = Rows(features_of(rng, offsets[-1], width), offsets)
+    pattern = np.array([[0, 1], [-1, 2], [1, 0]])
+    tables = TableWeights(np.arange(9).reshape(3, 3), 1), TableWeights(pattern, n_features=2, ends=(0, 1))
+    nodes = tuple(PerLabel(d, own.size) for d, own in zip((3, 2), types.labels, strict=True))
+    return GraphRows(by_kind), GraphFeatures(nodes, tables)
 
 
 def pair_tables(rng, case):
     """Sets of three labels, each with a score of its own, each pair with a weight."""
     pattern, columns = np.array([[-1, -1], [-1, 0]]), np.array([-1, 0, -1, 1, -1, 2])
     inputs = Rows.single(features_of(rng, case.space.n_examples))
-    return inputs, GraphFeatures(PerLabel(3, 3), pattern, n_tables=3, columns=columns)
+    return inputs, GraphFeatures((PerLabel(3, 3),), (TableWeights(pattern, 3),), columns=columns)
 
 
 def texts(rng, case):

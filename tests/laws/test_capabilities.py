@@ -5,11 +5,12 @@ import pytest
 from cases import CASES, NAMES
 
 from maximand.capabilities import NOTHING, WORDS, Can
+from maximand.costs import Hamming
 from maximand.inference import BeliefPropagation, Exhaustive, GraphCut, Greedy, Structure, Tree
-from maximand.inference.automatic import MaximaAndSums
+from maximand.inference.choosing import MaximaAndSums
 from maximand.losses import LOSSES, Loss
 from maximand.oracles import Over, Soft, Target
-from maximand.spaces import Chain, Choice, Graph, Matching, Product
+from maximand.spaces import Chain, Choice, Graph, Labels, Matching, Product
 
 QUESTIONS = {
     Can.MARGINALS: lambda case, theta: case.space.marginals(theta),
@@ -82,6 +83,31 @@ def test_temperatures_are_a_number_or_a_pair():
         mixed(space.using(Tree()), theta)
     with pytest.raises(ValueError, match="Graph has no marginals at two temperatures; use one temperature"):
         mixed(Graph([Structure.of([2, 3], [(0, 1)])], BeliefPropagation()), theta)
+
+
+@pytest.mark.parametrize("temperatures", [(0.0, 1.0), (1.0, 0.5), (0.7, 0.7), (0.0, 0.0)])
+def test_what_contradicts_has_two_temperatures(temperatures):
+    """Over Y°, the soft maximum over outputs of that over what is hidden; two visible nodes, each with a hidden one."""
+    structure = Structure.of([2, 3, 2, 2], [(0, 2), (1, 3)])
+    space = Graph([structure], BeliefPropagation(), np.array([False, False, True, True]))
+    target = Target(space, Labels(np.array([1, 2, -1, -1]), space.offsets, 3), Hamming())
+    theta, of_outputs = np.random.default_rng(3).normal(size=space.n_parts), {}
+    oracle = Soft(Over.OTHER, cost=0.5, temperature=temperatures)
+    for psi in space.outputs():
+        y = tuple(space.decode(psi)[0][:2])
+        of_outputs.setdefault(y, []).append(theta @ psi + 0.5 * np.sum(np.not_equal(y, (1, 2))))
+    del of_outputs[1, 2]
+    outputs, hidden = temperatures
+    value = soft_maximum([soft_maximum(scores, hidden) for scores in of_outputs.values()], outputs)
+    found = oracle(space, theta, target)
+    np.testing.assert_allclose(found.value, [value])
+    step, direction = 1e-6, np.random.default_rng(4).normal(size=space.n_parts)
+    ahead, behind = (oracle(space, theta + way * step * direction, target).value for way in (1, -1))
+    np.testing.assert_allclose(direction @ found.mean, (ahead - behind)[0] / (2 * step), atol=1e-6)
+
+
+def soft_maximum(scores, temperature):
+    return temperature * np.logaddexp.reduce(np.array(scores) / temperature) if temperature else max(scores)
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)

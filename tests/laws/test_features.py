@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import CASES, NAMES
 
+from maximand.features import EndBlock, TiedBlock
 from maximand.numerics.block_rows import add_rows, clear_rows, room_for, write_rows
 from maximand.numerics.lowering import by_feature
 
@@ -50,3 +51,30 @@ def test_inputs_of_some_examples_have_their_scores(case):
         space = case.space.take(examples)
         whole = case.space.argmax(case.scores(weights)).value
         np.testing.assert_allclose(space.argmax(case.scores(weights, examples)).value, whole[examples], rtol=1e-12)
+
+
+def test_a_block_knows_what_its_weights_are_for(case):
+    """The score of a part depends on a weight only if the block says so, and on a bias or a tied weight as such."""
+    for number in range(case.features.n_weights):
+        block, own = case.features.block_of(number)
+        what, parts = block.meaning(own)
+        theta = case.space.layout.expand(case.scores(np.eye(case.features.n_weights)[number]))
+        for kind in case.space.layout.kinds:
+            scores = case.space.layout.view(theta, kind.name).ravel()
+            if kind.name != block.kind:
+                assert not scores.any()
+                continue
+            width = block.tied.size if isinstance(block, TiedBlock) else row_width(block)
+            by_row = scores.reshape(-1, width)
+            assert set(np.flatnonzero(by_row.any(axis=0))) <= set(parts.tolist())
+            if isinstance(what, int):
+                column = case.inputs.rows(kind.name).csr.toarray()[:, [what]]
+                np.testing.assert_array_equal(by_row[:, parts], np.broadcast_to(column, (len(by_row), parts.size)))
+            else:
+                ends = what in ("start", "end")
+                assert np.isin(by_row[:, parts], (0, 1) if ends else 1).all()
+                assert by_row[:, parts].all() != (ends and len(by_row) > case.space.n_examples)
+
+
+def row_width(block):
+    return block.n_weights if isinstance(block, EndBlock) else block.columns.size or block.n_labels

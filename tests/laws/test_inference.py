@@ -22,7 +22,7 @@ from maximand.inference import (
     Structure,
     Tree,
 )
-from maximand.inference.automatic import MaximaAndSums
+from maximand.inference.choosing import MaximaAndSums
 from maximand.support import Guarantee
 from thinning import tries
 

@@ -1,24 +1,22 @@
 """One card for each estimator: what model files, the command line, the documentation and the laws know of it.
 
-A new estimator is a folder with a module that holds its `CARD`, and a line in `MODULES`. Cards are loaded when they are
-asked for, not before.
+A new estimator is a folder with a module `card` that holds its `CARD`, and a line with its name in the stub of
+`maximand.estimators`. Cards are loaded when they are asked for, not before.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
+
+from maximand import estimators
 
 if TYPE_CHECKING:
     from maximand.cards.card import Card
 
-MODULES = (
-    "maximand.estimators.tagger.card",
-    "maximand.estimators.multiclass.card",
-    "maximand.estimators.multilabel.card",
-    "maximand.estimators.label_ranker.card",
-    "maximand.estimators.ordinal.card",
-    "maximand.estimators.graph_labeler.card",
+MODULES = tuple(
+    f"{estimators.__name__}.{folder.name}.card" for folder in iter_modules(estimators.__path__) if folder.ispkg
 )
 
 

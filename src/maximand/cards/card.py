@@ -19,6 +19,11 @@ def class_names(predictor: Any) -> list[str]:
     return [str(label) for label in predictor.classes_.tolist()]
 
 
+def class_name(predictor: Any, kind: str, part: int) -> tuple[str, str]:
+    """Name a part that says that a slot has a label; those of other kinds by their number."""
+    return ("", str(predictor.classes_[part])) if kind in ("parts", "nodes") else (kind, str(part))
+
+
 @dataclass(frozen=True)
 class Card:
     """An estimator, what may stand in its files, and what the command line does with it.
@@ -30,8 +35,8 @@ class Card:
     estimators have, `options` the values of the card's own options.
     lines(predictor, unlabelled, answers, means, as_json): the text of each prediction; `means` come from the method
     `soft` or are None. scores(predictor, answers, data): names and values for all examples, and for each label.
-    part_names(predictor): what the weights of single parts are for. tied_name(features, part names, number): feature
-    and label of a weight beyond those. noun: what outputs are made of.
+    part_name(predictor, kind, part): what a part is that weights score, numbered as `Block.meaning` does: a name to put
+    before that of a feature, "" for none, and a label. noun: what outputs are made of.
     """
 
     estimator: type[Any]
@@ -46,8 +51,7 @@ class Card:
     stored: tuple[type, ...] = ()
     options: tuple[Option, ...] = ()
     soft: str = "predict_proba"
-    part_names: Callable[[Any], list[str]] = class_names
-    tied_name: Callable[[Any, list[str], int], tuple[str, str]] | None = None
+    part_name: Callable[[Any, str, int], tuple[str, str]] = class_name
     noun: str = "label"
     min_labels: int = 2
 

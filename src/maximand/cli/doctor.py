@@ -19,7 +19,7 @@ from maximand.cli.data import add_data_options, card_with, format_of, given, rea
 from maximand.cli.estimates import estimates_of, peak_bytes
 from maximand.cli.findings import leaks, of_columns
 from maximand.cli.model_options import add_model_options, model_of
-from maximand.cli.output import add_common_options, pairs, show
+from maximand.cli.output import add_common_options, listing, show
 
 
 def add_to(commands: Any) -> None:
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     estimates = {} if fatal else estimates_of(checkup, predictor_of(model), rows, matrix, data, held)
 
     def people(console: Console) -> None:
-        console.print(pairs({name: _shortened(v) if isinstance(v, dict) else v for name, v in facts.items()}))
+        console.print(listing({name: _shortened(v) if isinstance(v, dict) else v for name, v in facts.items()}))
         for finding in findings:
             console.print(
                 f"[bold yellow]![/] {escape(finding.culprit)}\n  [green]→[/] {escape(finding.cure)}", highlight=False

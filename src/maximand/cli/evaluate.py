@@ -9,7 +9,7 @@ from rich.console import Console
 
 from maximand.cards.steps import predictor_of
 from maximand.cli.data import add_data_options, format_of, load_model, read_dataset
-from maximand.cli.output import add_common_options, pairs, show, table
+from maximand.cli.output import add_common_options, listing, show, table
 
 
 def add_to(commands: Any) -> None:
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     values, by_label = card.scores(predictor_of(model), model.predict(data.X), data)
 
     def people(console: Console) -> None:
-        console.print(pairs({name: f"{v:.4f}" if isinstance(v, float) else v for name, v in values.items()}))
+        console.print(listing({name: f"{v:.4f}" if isinstance(v, float) else v for name, v in values.items()}))
         names = [name for name in next(iter(by_label.values()), {}) if name != "count"]
         rows = [[label, *(f"{s[n]:.3f}" for n in names), f"{s['count']:,}"] for label, s in by_label.items()]
         shown = ["F1" if name == "f1" else name for name in names]

@@ -15,7 +15,7 @@ from maximand.callbacks import Checkpoint, Progress
 from maximand.cards.steps import first_step, predictor_of
 from maximand.cli.data import add_data_options, card_with, format_of, read_dataset
 from maximand.cli.model_options import add_model_options, model_of
-from maximand.cli.output import add_common_options, pairs, show
+from maximand.cli.output import add_common_options, listing, show
 from maximand.files.atomic import check_folder
 from maximand.models import save, summary
 
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             else f"{seen['gap'] / max(abs(seen['objective']), 1e-300):.1e} of the objective"
         )
         console.print(
-            pairs(
+            listing(
                 {
                     "model": options.output, f"{card.noun}s": seen["n_classes"], "weights": seen["n_weights"],
                     "objective": f"{seen['objective']:.6g}",

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from maximand.cards import card_of
 from maximand.cards.steps import first_step, predictor_of
-from maximand.cli.output import add_common_options, pairs, show, table
+from maximand.cli.output import add_common_options, listing, show, table
+from maximand.features import RowBlock
 from maximand.files.container import from_bytes, read
 from maximand.models import load, summary
 
@@ -43,9 +44,9 @@ def run(options: argparse.Namespace) -> int:
         shown["steps"] = ", ".join(values["steps"])
         names = ", ".join(map(str, values["classes"][:20]))
         shown["classes"] = names + (f", ... ({len(values['classes'])})" if len(values["classes"]) > 20 else "")
-        console.print(pairs(shown))
+        console.print(listing(shown))
         console.print("\n[bold]parameters")
-        console.print(pairs({name: value for name, value in changed.items() if name != "classes"}))  # they are above
+        console.print(listing({name: value for name, value in changed.items() if name != "classes"}))  # they are above
         rows = [[row["weight"], row["label"], f"{row['value']:+.4f}"] for row in largest]
         console.print(table("Largest weights", ["weight", "label", "value"], rows, n_text=2))
 
@@ -54,34 +55,25 @@ def run(options: argparse.Namespace) -> int:
 
 
 def largest_weights(model: Any, count: int) -> list[dict[str, Any]]:
-    """Return the weights of largest absolute value with the names of their features and labels."""
+    """Return the weights of largest absolute value with the names of their features and labels, read off blocks."""
     predictor = predictor_of(model)
-    features, weights = predictor.task_.features, predictor.weights_
-    card = card_of(predictor)
-    labels = card.part_names(predictor)
-    single = getattr(features, "emission", getattr(features, "node", features))  # the weights of single labels
-    names = feature_names(model, single.n_features)
-    order = np.argsort(-np.abs(weights), kind="stable")[:count].tolist()
-    if single.every_pair:
-        owner, label = np.divmod(np.arange(single.n_pairs), single.n_labels)
-    else:
-        listed = np.repeat(np.arange(single.n_features), np.diff(single.starts))
-        owner, label = listed[single.places], single.labels[single.places]
-    rows = []
-    for place in order:
-        if place < single.n_pairs:
-            weight, named = names(int(owner[place])), labels[int(label[place])]
-        elif place < single.n_weights:
-            weight, named = "bias", labels[place - single.n_pairs]
-        else:
-            assert card.tied_name is not None
-            weight, named = card.tied_name(features, labels, place - single.n_weights)
-        rows.append({"weight": weight, "label": named, "value": float(weights[place])})
+    features, weights, name = predictor.task_.features, predictor.weights_, card_of(predictor).part_name
+    first, known, rows = features.blocks[0].kind, feature_names(model), []
+    for place in np.argsort(-np.abs(weights), kind="stable")[:count].tolist():
+        block, number = features.block_of(place)
+        what, parts = block.meaning(number)
+        if isinstance(what, int):  # the features of other kinds of parts have no names
+            named = block.kind == first and isinstance(block, RowBlock) and len(known) == block.n_features
+            what = str(known[what]) if named else f"feature {what}"
+        shown = [name(predictor, block.kind, int(part)) for part in parts[:3]] or [(block.kind, "")]
+        weight = " ".join(filter(None, (shown[0][0], what)))
+        label = ", ".join(own for _, own in shown) + (", ..." if parts.size > 3 else "")
+        rows.append({"weight": weight, "label": label, "value": float(weights[place])})
     return rows
 
 
-def feature_names(model: Any, n_features: int) -> Any:
-    """Return a function from the number of a feature to its name, where names are known."""
+def feature_names(model: Any) -> Any:
+    """Return the names of features, as far as they are known."""
     first, predictor = first_step(model), predictor_of(model)
     names: Any = getattr(first, "feature_names_in_", None)
     if hasattr(first, "vocabulary_"):
@@ -89,6 +81,4 @@ def feature_names(model: Any, n_features: int) -> Any:
     vectorizer = getattr(predictor.task_, "vectorizer", None)
     if vectorizer is not None and hasattr(vectorizer, "feature_names_"):
         names = vectorizer.feature_names_
-    if names is None or len(names) != n_features:
-        return lambda feature: f"feature {feature}"
-    return lambda feature: str(names[feature])
+    return [] if names is None else names

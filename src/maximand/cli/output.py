@@ -45,7 +45,7 @@ def table(title: str | None, columns: list[str], rows: list[list[str]], n_text: 
     return made
 
 
-def pairs(values: dict[str, Any]) -> Table:
+def listing(values: dict[str, Any]) -> Table:
     """Return names and values side by side."""
     made = Table(show_header=False, box=None, pad_edge=False)
     for name, value in values.items():

@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.numerics.rows import with_rows_added
 from maximand.spaces import Labels, OutputSpace, Product
-from maximand.spaces.labelled import LabelledSpace, indicators
+from maximand.spaces.labelled import LabelledSpace
 from maximand.support import Array, Ints
 
 
@@ -66,7 +66,7 @@ class LabelCost(Cost):
     def augmented(self, theta: Array, space: Any, annotation: Labels, factor: float) -> tuple[Array, Array | float]:
         """Add those least costs; where parts are indicators, in place of the slots, which are the first parts."""
         self._require(space)
-        if not indicators(space):
+        if not space.indicators:
             return super().augmented(theta, space, annotation, factor)
         return with_rows_added(theta, *self.rows(space, annotation), factor), 0.0
 

@@ -228,12 +228,12 @@ class RegularizationCV(MetaEstimatorMixin, BaseEstimator):
 def _with_all_classes(estimator: StructuredPredictor, X: Any, y: Any) -> StructuredPredictor:
     """Return a copy that knows the classes of all of y, where there are such; what is wrong with the data is said."""
     whole, known = clone(estimator), clone(estimator)
-    whole._bind(X, y)
+    bound = whole._bind(X, y)[1]
     if hasattr(known, "classes"):
-        return known.set_params(classes=whole.classes_)
+        return known.set_params(classes=bound.all_classes)
     task: Any = known.task
     if is_dataclass(task) and hasattr(task, "classes"):
-        return known.set_params(task=replace(task, classes=whole.classes_))  # type: ignore[type-var]
+        return known.set_params(task=replace(task, classes=bound.all_classes))  # type: ignore[type-var]
     return known
 
 

@@ -7,6 +7,7 @@ from maximand.features.blocks import TiedBlock as TiedBlock
 from maximand.features.chain import ChainFeatures as ChainFeatures
 from maximand.features.graph import GraphFeatures as GraphFeatures
 from maximand.features.graph import GraphRows as GraphRows
+from maximand.features.graph import TableWeights as TableWeights
 from maximand.features.inputs import Examples as Examples
 from maximand.features.inputs import Inputs as Inputs
 from maximand.features.part import PartFeatures as PartFeatures

@@ -54,6 +54,11 @@ class FeatureMap(ABC):
             start, expanded = stop, end
         return found
 
+    def block_of(self, weight: int) -> tuple[Block, int]:
+        """Return the block that a weight belongs to, and its number there."""
+        block, own, _ = next(piece for piece in self._slices if weight < piece[1].stop)
+        return block, weight - own.start
+
     def expand(self, weights: Array) -> Array:
         """Return the weights in the form that `scores` takes."""
         if self.n_expanded == self.n_weights:

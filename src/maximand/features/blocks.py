@@ -55,6 +55,12 @@ class Block(Protocol):
     def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
         """Return what the rows of single parts are made of; `dense` says whether rows may stay dense."""
 
+    def meaning(self, weight: int) -> tuple[int | str, Ints]:
+        """Return what a weight is of, and the parts that it scores, numbered in their row, or example where tied.
+
+        That is a feature of rows by its number, or "bias", "start" or "end"; nothing ("") where parts are tied.
+        """
+
 
 class Plain:
     """A block whose expanded weights are the weights."""
@@ -99,6 +105,10 @@ class TiedBlock(Plain):
         """A single weight for each part."""
         return Lowered(TIED, max(self.tied.size, 1), np.zeros(inputs.n_examples, dtype=np.int64), tied=self.tied)
 
+    def meaning(self, weight: int) -> tuple[int | str, Ints]:
+        """Parts are what a weight is of."""
+        return "", np.flatnonzero(self.tied == weight)
+
 
 @dataclass(frozen=True)
 class EndBlock(Plain):
@@ -125,6 +135,10 @@ class EndBlock(Plain):
     def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
         """A single weight for each part of the row."""
         return Lowered(LAST if self.last else FIRST, self.n_weights, inputs.rows(self.kind).offsets[:-1])
+
+    def meaning(self, weight: int) -> tuple[int | str, Ints]:
+        """A label at one of the ends."""
+        return "end" if self.last else "start", np.array([weight])
 
 
 @dataclass(frozen=True)
@@ -253,3 +267,15 @@ class RowBlock:
         positions[self.places] = np.arange(self.places.size)
         pairs = (self.starts, self.labels, positions)
         return record._replace(source=SPARSE, csr=rows.csr, pairs=None if self.every_pair else pairs)
+
+    def meaning(self, weight: int) -> tuple[int | str, Ints]:
+        """A feature or the bias, and a label."""
+        feature: int | str = "bias"
+        if weight >= self.n_pairs:
+            label = weight - self.n_pairs
+        elif self.every_pair:
+            feature, label = divmod(weight, self.n_labels)
+        else:
+            listed = int(self.places[weight])
+            feature, label = int(np.searchsorted(self.starts, listed, side="right")) - 1, int(self.labels[listed])
+        return feature, np.flatnonzero(self.columns == label) if self.columns.size else np.array([label])

@@ -1,4 +1,4 @@
-"""Weights of a chain: emissions per label, transitions, start and end."""
+"""Weights of a chain: emissions per label, transitions, first and last position."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from maximand.support import Array, Ints
 class ChainFeatures(FeatureMap):
     """Scores of the parts of a `Chain`.
 
-    The weights are, in this order: those of `emission`, one for each transition l -> m listed in `pairs` as
-    l * n_labels + m (None: all of them), and where asked for one per label for the start and for the end.
+    The weights are, in this order: those of `emission`, one for each transition l -> m listed in `between` as
+    l * n_labels + m (None: all of them), and where asked for one per label of the `first` position and of the `last`.
     """
 
     emission: PerLabel
-    pairs: Ints | None = None
-    start: bool = False
-    end: bool = False
+    between: Ints | None = None
+    first: bool = False
+    last: bool = False
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Emissions and ends score nodes; transitions are tied."""
         k = self.n_labels
-        ends = [EndBlock("nodes", k, last) for last, wanted in ((False, self.start), (True, self.end)) if wanted]
+        ends = [EndBlock("nodes", k, last) for last, wanted in ((False, self.first), (True, self.last)) if wanted]
         tied = np.full(k * k, -1, dtype=np.int64)
-        n_transitions = k * k if self.pairs is None else self.pairs.size
-        tied[slice(None) if self.pairs is None else self.pairs] = np.arange(n_transitions)
+        n_transitions = k * k if self.between is None else self.between.size
+        tied[slice(None) if self.between is None else self.between] = np.arange(n_transitions)
         return self.emission.on("nodes"), TiedBlock("transitions", tied, n_transitions), *ends
 
     @property
     def n_weights(self) -> int:
         """Those of emissions, transitions and ends: counted without the table of all transitions."""
-        n_transitions = self.n_labels**2 if self.pairs is None else self.pairs.size
-        return self.emission.n_weights + n_transitions + self.n_labels * (self.start + self.end)
+        n_transitions = self.n_labels**2 if self.between is None else self.between.size
+        return self.emission.n_weights + n_transitions + self.n_labels * (self.first + self.last)
 
     def check(self) -> None:
         """Refuse transitions that do not exist."""
         self.emission.check()
-        if not isinstance(self.start, bool) or not isinstance(self.end, bool):
-            raise ValueError("start and end say yes or no.")
-        if self.pairs is None:
+        if not isinstance(self.first, bool) or not isinstance(self.last, bool):
+            raise ValueError("first and last say yes or no.")
+        if self.between is None:
             return
-        if self.pairs.ndim != 1 or self.pairs.dtype.kind not in "iu":
+        if self.between.ndim != 1 or self.between.dtype.kind not in "iu":
             raise ValueError("The transitions must be integers.")
-        if self.pairs.size and (self.pairs.min() < 0 or self.pairs.max() >= self.n_labels**2):
+        if self.between.size and (self.between.min() < 0 or self.between.max() >= self.n_labels**2):
             raise ValueError("Some transitions are between labels that do not exist.")
-        if (np.diff(self.pairs) <= 0).any():
+        if (np.diff(self.between) <= 0).any():
             raise ValueError("The transitions are not in order.")
 
     @property

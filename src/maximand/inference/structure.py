@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from maximand.inference.structure_checks import checked_edges, checked_types, whole
 from maximand.layout import Kind, Layout
 from maximand.numerics.graphs import Factors
 from maximand.support import Array, Bools, Ints
@@ -19,20 +20,27 @@ class Structure:
     """A graph without scores: the number of states of each node, its edges, and which table each edge uses.
 
     Edges with the same table share its scores (they are tied); None gives every edge a table of its own. A table is
-    indexed [state of the edge's first node, state of its second].
+    indexed [state of the edge's first node, state of its second]. Nodes may be of several types, numbered from 0;
+    then `table_types` has for each table the types of the first and the second node of its edges.
     """
 
     states: Ints
     edges: Ints
     tables: Ints
     n_tables: int
+    types: Ints | None = None
+    table_types: Ints | None = None
 
     @classmethod
     def of(
-        cls, n_states: Any, edges: Any, tables: Any = None, n_tables: int | None = None, where: str = "The graph"
-    ) -> Structure:
-        """Check and return a graph: states per node, pairs of nodes, the table of each pair and how many there are."""
-        states, given = _whole(n_states, f"{where}: the numbers of states"), _whole(edges, f"{where}: the edges")
+        cls, n_states: Any, edges: Any, tables: Any = None, n_tables: int | None = None, where: str = "The graph",
+        types: Any = None, table_types: Any = None,
+    ) -> Structure:  # fmt: skip
+        """Check and return a graph: states per node, pairs of nodes, the table of each pair and how many there are.
+
+        Where nodes have types, `table_types` need only be given where a table is used by no edge.
+        """
+        states = whole(n_states, f"{where}: the numbers of states")
         if states.ndim != 1:
             raise ValueError(f"{where}: the numbers of states have shape {states.shape}; give one for each node.")
         if states.size == 0:
@@ -40,17 +48,17 @@ class Structure:
         if (states < 1).any():
             v = int(np.argmax(states < 1))
             raise ValueError(f"{where}: node {v} has {states[v]} states; each node needs at least one.")
-        if given.size and (given.ndim != 2 or given.shape[1] != 2):
-            raise ValueError(f"{where}: the edges have shape {given.shape}; give pairs of nodes, (n_edges, 2).")
-        pairs = given.reshape(-1, 2)
-        _check_pairs(pairs, states.size, where)
-        used = np.arange(len(pairs)) if tables is None else _whole(tables, f"{where}: the tables")
+        pairs = checked_edges(edges, (states.size, states.size), where)
+        used = np.arange(len(pairs)) if tables is None else whole(tables, f"{where}: the tables")
         if used.shape != (len(pairs),) or (used < 0).any():
             raise ValueError(f"{where}: give each of the {len(pairs)} edges the number of its table, from 0.")
         most = int(used.max(initial=-1)) + 1
         if n_tables is not None and most > n_tables:
             raise ValueError(f"{where}: edge {int(np.argmax(used))} uses table {most - 1} but there are {n_tables}.")
-        return cls(states, pairs, used, most if n_tables is None else n_tables)
+        count = most if n_tables is None else n_tables
+        return cls(
+            states, pairs, used, count, *checked_types(types, table_types, states.size, pairs, used, count, where)
+        )
 
     @classmethod
     def complete(cls, n_nodes: int, n_states: int = 2) -> Structure:
@@ -86,41 +94,10 @@ class Structure:
         return self.states.size
 
     @cached_property
-    def key(self) -> tuple[bytes, bytes, bytes, int]:
+    def key(self) -> tuple[Any, ...]:
         """What tells structures apart."""
-        return self.states.tobytes(), self.edges.tobytes(), self.tables.tobytes(), self.n_tables
-
-
-def _whole(numbers: Any, what: str) -> Ints:
-    try:
-        array = np.asarray(numbers)
-    except ValueError:
-        raise ValueError(f"{what} differ in length; give as many numbers in each row.") from None
-    if array.dtype.kind not in "iu" and not (array.dtype.kind == "f" and (array == np.floor(array)).all()):
-        raise ValueError(f"{what} must be whole numbers.")
-    return array.astype(np.int64)
-
-
-def _check_pairs(pairs: Ints, n_nodes: int, where: str) -> None:
-    outside = ((pairs < 0) | (pairs >= n_nodes)).any(axis=1)
-    if outside.any():
-        e = int(np.argmax(outside))
-        raise ValueError(f"{where}: edge {e} joins {pairs[e].tolist()} but the nodes are numbered 0 to {n_nodes - 1}.")
-    loops = pairs[:, 0] == pairs[:, 1]
-    if loops.any():
-        e = int(np.argmax(loops))
-        raise ValueError(
-            f"{where}: edge {e} joins node {pairs[e, 0]} with itself; drop it, and give its scores or features to the "
-            "node."
-        )
-    _, first, inverse = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[inverse.ravel()] != np.arange(len(pairs)))
-    if again.size:
-        e = int(again[0])
-        raise ValueError(
-            f"{where}: edge {e} joins {pairs[e].tolist()} like edge {int(first[inverse.ravel()[e]])}; keep one, with "
-            "the sum of their scores or features."
-        )
+        types = () if self.types is None else (self.types.tobytes(), np.asarray(self.table_types).tobytes())
+        return self.states.tobytes(), self.edges.tobytes(), self.tables.tobytes(), self.n_tables, *types
 
 
 class Structures:
@@ -153,6 +130,20 @@ class Structures:
             np.ascontiguousarray(edges[:, 0]), np.ascontiguousarray(edges[:, 1]),
             np.concatenate([graph.tables for graph in self.graphs]), first_incident, half[order],
         )  # fmt: skip
+
+    @cached_property
+    def types(self) -> Ints:
+        """The type of each node, one structure after the other; 0 where nodes have none."""
+        return np.concatenate(
+            [np.zeros_like(graph.states) if graph.types is None else graph.types for graph in self.graphs]
+        )
+
+    @cached_property
+    def table_types(self) -> Ints:
+        """The types that each table joins, (table, 2)."""
+        found = [graph.table_types for graph in self.graphs]
+        none = np.zeros((int(self.n_tables.max()), 2), dtype=np.int64)
+        return np.concatenate([none[:n] if own is None else own for own, n in zip(found, self.n_tables, strict=True)])
 
     @cached_property
     def forests(self) -> np.ndarray:
@@ -225,9 +216,12 @@ class FactorGraphs:
     @cached_property
     def states(self) -> Ints:
         """The number of states of every node of the batch."""
-        first_node, states, *_ = self.structures.arrays
-        shift = first_node[self.which] - self.node_offsets[:-1]
-        return states[np.arange(self.node_offsets[-1]) + np.repeat(shift, np.diff(self.node_offsets))]
+        return self.structures.arrays[1][self.places(self.structures.n_nodes, self.node_offsets)]
+
+    def places(self, sizes: Ints, offsets: Ints) -> Ints:
+        """Return for each node or table of the batch where it is among those of all structures, which have so many."""
+        first = np.cumsum(sizes) - sizes
+        return np.arange(offsets[-1]) + np.repeat(first[self.which] - offsets[:-1], np.diff(offsets))
 
     @cached_property
     def existing(self) -> Bools:

@@ -153,7 +153,7 @@ def _measure(n, net):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _lift(p, new, n, net):  # type: ignore[no-untyped-def]
+def _relabel(p, new, n, net):  # type: ignore[no-untyped-def]
     """Set the level of a node."""
     level, at_level = net.level, net.at_level
     old, new = level[p], min(new, n)
@@ -217,7 +217,7 @@ def cut_large(n: int, net: Network) -> None:
                 if left == 0.0:
                     break
             if left > 0.0:
-                _lift(p, low + 1, n, net)
+                _relabel(p, low + 1, n, net)
         excess[p] = left
 
     for p in range(n):

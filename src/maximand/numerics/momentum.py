@@ -22,7 +22,7 @@ from numba import njit
 
 LARGEST_RATE = 0.97  # beyond it c would be negative
 PATIENCE = 8  # sweeps between looks at how many more it takes
-LANEWISE = {"contract"}
+CONTRACTED = {"contract"}
 
 
 @njit(cache=True, nogil=True)
@@ -31,14 +31,14 @@ def most_sweeps(k):  # type: ignore[no-untyped-def]
     return 24 + k
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=CONTRACTED)
 def momentum(rate):  # type: ignore[no-untyped-def]
     """Return a, and the root of m."""
     q = np.sqrt(1.0 - rate)
     return 4.0 / ((1.0 + q) * (1.0 + q)), (1.0 - q) / (1.0 + q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=CONTRACTED)
 def guess_rate(rate, square, last):  # type: ignore[no-untyped-def]
     """Return a new guess of r from the squared errors after this sweep and the last."""
     a, root = momentum(rate)
@@ -47,14 +47,14 @@ def guess_rate(rate, square, last):  # type: ignore[no-untyped-def]
     return min(max(rate, found), LARGEST_RATE) if seen > root else rate
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=CONTRACTED)
 def powers(rate):  # type: ignore[no-untyped-def]
     """Return the c of the power (a - 1) / 2 and that of m."""
     a, root = momentum(rate)
     return (3.0 - a) / (1.0 + a), (1.0 - root * root) / (1.0 + root * root)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LANEWISE)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=CONTRACTED)
 def change(s, last, c, d):  # type: ignore[no-untyped-def]
     """Return s^-a last^m, what a column of sum s is multiplied by after it was multiplied by `last`."""
     top, bottom = 1.0 + c * s, c + s

@@ -74,8 +74,8 @@ class WeightsDisplay:
 def _per_label(estimator: Any) -> PerLabel:
     """Return the features of labels: of a classifier, of the tokens of a chain or of the nodes of a graph."""
     features = estimator.task_.features
-    if isinstance(features, GraphFeatures):
-        return features.node
+    if isinstance(features, GraphFeatures) and len(features.nodes) == 1:
+        return features.nodes[0]
     features = features.emission if isinstance(features, ChainFeatures) else features
     if not isinstance(features, PerLabel):
         raise ValueError(f"{type(estimator).__name__} has no weights per label; give weights and names yourself.")

@@ -262,14 +262,14 @@ def start_weights(objective: Objective, start: Result | None) -> Array:
     return np.zeros(objective.n_weights) if start is None else start.weights.copy()
 
 
-Held = TypeVar("Held")
+Earlier = TypeVar("Earlier")
 
 
-def recycled(objective: Objective, start: Result | None, name: str, kind: type[Held]) -> Held | None:
-    """Return the planes held under a name by an earlier run, if they are of the same penalty on the same data."""
-    held = getattr(getattr(start, "state", None), name, None)
-    if isinstance(held, kind) and getattr(held, "origin", None) == origin(objective):
-        return held
+def recycled(objective: Objective, start: Result | None, name: str, kind: type[Earlier]) -> Earlier | None:
+    """Return the planes that an earlier run has by a name, if they are of the same penalty on the same data."""
+    earlier = getattr(getattr(start, "state", None), name, None)
+    if isinstance(earlier, kind) and getattr(earlier, "origin", None) == origin(objective):
+        return earlier
     return None
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 
-def snapshot(held: Any) -> dict[str, Any]:
+def snapshot(state: Any) -> dict[str, Any]:
     """Return the `saved` attributes of an object, those of objects among them likewise."""
-    return {name: _plain(getattr(held, name)) for name in held.saved}
+    return {name: _plain(getattr(state, name)) for name in state.saved}
 
 
 def _plain(value: Any) -> Any:
@@ -19,13 +19,13 @@ def _plain(value: Any) -> Any:
     return value.bit_generator.state if isinstance(value, np.random.Generator) else value
 
 
-def restore(held: Any, values: Mapping[str, Any]) -> None:
+def restore(state: Any, values: Mapping[str, Any]) -> None:
     """Set the `saved` attributes of an object that was made for the same problem."""
-    for name in held.saved:
-        present = getattr(held, name)
+    for name in state.saved:
+        present = getattr(state, name)
         if hasattr(present, "saved") and values[name] is not None:
             restore(present, values[name])
         elif isinstance(present, np.random.Generator):
             present.bit_generator.state = values[name]
         else:
-            setattr(held, name, values[name])
+            setattr(state, name, values[name])

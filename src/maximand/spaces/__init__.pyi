@@ -12,6 +12,7 @@ from maximand.spaces.matching import Matching as Matching
 from maximand.spaces.mixtures import ActiveSet as ActiveSet
 from maximand.spaces.mixtures import AwaySteps as AwaySteps
 from maximand.spaces.mixtures import Mixture as Mixture
+from maximand.spaces.node_types import NodeTypes as NodeTypes
 from maximand.spaces.oracle import OracleSpace as OracleSpace
 from maximand.spaces.oracle import Parts as Parts
 from maximand.spaces.ordinal import Ordinal as Ordinal

@@ -75,6 +75,8 @@ class Chain(LabelledSpace):
     last position are added to its nodes.
     """
 
+    indicators = True
+
     def __init__(self, lengths: Ints, n_labels: int, legality: Legality | None = None):
         self.lengths = np.asarray(lengths, dtype=np.int64)
         self.n_labels = n_labels

@@ -25,6 +25,7 @@ class Choice(TableSpace):
     n_labels: int
 
     n_slots = 1
+    indicators = True
 
     @property
     def can(self) -> Can:

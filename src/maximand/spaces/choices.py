@@ -25,6 +25,8 @@ class Choices(TableSpace):
     n_choices: int
     n_labels: int
 
+    indicators = True
+
     @property
     def can(self) -> Can:
         """Sums too."""

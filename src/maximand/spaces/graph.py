@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise, product
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from maximand.capabilities import NOTHING, USUAL, Can
 from maximand.inference import FactorGraphs, Inference, Structure, labelled
-from maximand.inference.automatic import automatic
+from maximand.inference.choosing import chosen_inference
 from maximand.layout import Layout, take_runs
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
+from maximand.spaces.node_types import NodeTypes, TypedParts
 from maximand.support import Array, Bools, Guarantee, Ints, Support, Temperature
 
 
@@ -22,7 +25,8 @@ class Graph(LabelledSpace):
 
     Edges that share a table count in it, so memory stays linear in the nodes where tables are tied. A node with fewer
     states than `n_labels` leaves the rest of its row unused. `inference` finds outputs and says what they are worth.
-    `hidden` says of every node of the batch whether it is never annotated.
+    `hidden` says of every node of the batch whether it is never annotated. Where nodes are of several `types`, each
+    type has a kind of parts with labels of its own, and so has each pair of types that tables join.
     """
 
     def __init__(
@@ -30,15 +34,23 @@ class Graph(LabelledSpace):
         graphs: FactorGraphs | Sequence[Structure],
         inference: Inference | None = None,
         hidden: Bools | None = None,
+        types: NodeTypes | None = None,
     ):
         self.graphs = graphs if isinstance(graphs, FactorGraphs) else FactorGraphs.of(graphs)
         if inference is None:
-            inference = automatic(self.graphs)
+            inference = chosen_inference(self.graphs)
         else:
             inference.check(self.graphs)
-        self.inference, self.hidden = inference, hidden
-        self.n_labels, self.n_examples = self.graphs.width, self.graphs.n_examples
-        self.offsets = self.graphs.node_offsets
+        if types is not None:
+            types.check(self.graphs.structures)
+        self._set(self.graphs, inference, hidden, types)
+
+    def _set(self, graphs: FactorGraphs, inference: Inference, hidden: Bools | None, types: NodeTypes | None) -> None:
+        self.graphs, self.inference, self.hidden, self.types = graphs, inference, hidden, types
+        self.typed = None if types is None else TypedParts(types, graphs)
+        self.indicators = types is None
+        self.n_labels = graphs.width if types is None else types.n_labels
+        self.n_examples, self.offsets = graphs.n_examples, graphs.node_offsets
 
     @property
     def can(self) -> Can:
@@ -54,7 +66,7 @@ class Graph(LabelledSpace):
     @property
     def layout(self) -> Layout:
         """Nodes, then tables."""
-        return self.graphs.layout
+        return self.graphs.layout if self.typed is None else self.typed.layout
 
     @property
     def slots(self) -> Ints:
@@ -62,57 +74,92 @@ class Graph(LabelledSpace):
         return np.repeat(np.arange(self.n_examples), np.diff(self.offsets))
 
     def nodes(self, theta: Array) -> Array:
-        """View the node parts as the matrix (node, state)."""
-        return self.graphs.nodes(theta)
+        """View the node parts as the matrix (node, label); of several types, a copy that is 0 where a type has none."""
+        return self.graphs.nodes(theta) if self.typed is None else self.typed.by_label(theta)
 
     def tables(self, theta: Array) -> Array:
-        """View the table parts as an array (table, left state, right state)."""
-        return self.graphs.tables(theta)
+        """View the table parts as an array (table, left state, right state); of several types, a copy."""
+        return self.graphs.tables(self._packed(theta))
+
+    def _packed(self, theta: Array) -> Array:
+        """Return scores as inferences take them."""
+        return theta if self.typed is None else self.typed.packed(theta)
+
+    def _unpacked(self, found: Support) -> Support:
+        """Return what an inference found by the kinds of this space."""
+        return found if self.typed is None else replace(found, mean=self.typed.unpacked(found.mean))
 
     def take(self, examples: Ints | slice) -> Graph:
         """Return the batch of some of the examples."""
         hidden = None if self.hidden is None else self.hidden[take_runs(self.offsets, examples)[0]]
-        return self._of(self.graphs.take(examples), hidden)
+        space = object.__new__(Graph)  # of graphs that were checked
+        space._set(self.graphs.take(examples), self.inference, hidden, self.types)
+        return space
 
     def using(self, inference: Inference) -> Graph:
         """Return the same graphs with another inference."""
         if not isinstance(inference, Inference):
             raise ValueError(f"The inference is {inference!r}; give an object, such as Greedy() or GraphCut().")
-        return Graph(self.graphs, inference, self.hidden)
+        return Graph(self.graphs, inference, self.hidden, self.types)
 
-    def _of(self, graphs: FactorGraphs, hidden: Bools | None) -> Graph:
-        """Return the space of graphs that the inference was checked for."""
-        space = object.__new__(Graph)
-        space.graphs, space.inference, space.hidden = graphs, self.inference, hidden
-        space.n_labels, space.n_examples = graphs.width, graphs.n_examples
-        space.offsets = graphs.node_offsets
-        return space
+    def restricted(self, theta: Array, annotation: Labels) -> Array:
+        """Forbid the labels that the annotation excludes, type by type."""
+        if self.typed is None:
+            return super().restricted(theta, annotation)
+        theta = theta.copy()
+        for nodes, allowed in zip(self.typed.nodes(theta), self.typed.of_labels(annotation.allowed_nodes), strict=True):
+            nodes[~allowed] = -np.inf
+        return theta
+
+    def affine(self, values: Array) -> tuple[Array, Array]:
+        """Bring what labels of nodes are worth to the parts of their types."""
+        if self.typed is None:
+            return super().affine(values)
+        vector = np.zeros(self.n_parts)
+        for nodes, own in zip(self.typed.nodes(vector), self.typed.of_labels(values), strict=True):
+            nodes[:] = own
+        return vector, np.zeros(self.n_examples)
 
     def encode(self, annotation: Labels) -> Array:
         """Count the parts of known labels; a pair counts when both of its labels are known."""
-        beyond = np.flatnonzero(annotation.codes >= self.graphs.states)
+        return self._encoded(self._states(annotation))
+
+    def _states(self, annotation: Labels) -> Ints:
+        """Return the states of known labels, -1 for others."""
+        codes, states = annotation.codes, self.graphs.states
+        if self.typed is not None:
+            codes = np.where(codes >= 0, self.typed.states(codes), -1)
+        beyond = np.flatnonzero((codes >= states) | ((codes < 0) & (annotation.codes >= 0)))
         if beyond.size:
             i = int(np.searchsorted(self.offsets, beyond[0], side="right")) - 1
+            has = f"its {states[beyond[0]]} states are numbered from 0"
             raise ValueError(
                 f"Node {beyond[0] - int(self.offsets[i])} of graph {i} has label {annotation.codes[beyond[0]]}, but "
-                f"its {self.graphs.states[beyond[0]]} states are numbered from 0."
+                f"{has if self.typed is None else 'its type has no such label'}."
             )
-        if annotation.full.all():
-            return labelled(self.graphs, np.zeros(self.n_parts), annotation.codes, Guarantee.EXACT).mean
-        psi = np.zeros(self.n_parts)
-        self.nodes(psi)[:] = annotation.one_hot
-        tables, codes = self.tables(psi), annotation.codes
-        for i, s in enumerate(self.graphs.which):
-            graph = self.graphs.structures.graphs[s]
-            ends = codes[self.offsets[i] + graph.edges]
-            known = (ends >= 0).all(axis=1)
-            used = self.graphs.table_offsets[i] + graph.tables[known]
-            np.add.at(tables, (used, ends[known, 0], ends[known, 1]), 1.0)
-        return psi
+        return codes
+
+    def _encoded(self, states: Ints) -> Array:
+        graphs = self.graphs
+        if (states >= 0).all():
+            found = labelled(graphs, np.zeros(graphs.n_parts), states, Guarantee.EXACT)
+            return self._unpacked(found).mean
+        psi = np.zeros(graphs.n_parts)
+        known = np.flatnonzero(states >= 0)
+        graphs.nodes(psi)[known, states[known]] = 1.0
+        tables = graphs.tables(psi)
+        for i, s in enumerate(graphs.which):
+            graph = graphs.structures.graphs[s]
+            ends = states[self.offsets[i] + graph.edges]
+            both = (ends >= 0).all(axis=1)
+            used = graphs.table_offsets[i] + graph.tables[both]
+            np.add.at(tables, (used, ends[both, 0], ends[both, 1]), 1.0)
+        return psi if self.typed is None else self.typed.unpacked(psi)
 
     def decode(self, psi: Array) -> list[Ints]:
         """Return the labels of the nodes of every graph; of a mean, the likeliest of each node."""
-        return self.split(self.nodes(psi).argmax(axis=1))
+        states = self.graphs.nodes(self._packed(psi)).argmax(axis=1)
+        return self.split(states if self.typed is None else self.typed.labels(states))
 
     def split(self, rows: np.ndarray) -> list[np.ndarray]:
         """Cut an array with a row for each node into one array for each graph."""
@@ -120,24 +167,25 @@ class Graph(LabelledSpace):
 
     def rounded(self, mean: Array) -> Array:
         """Return psi of the likeliest label of each node, where a mean is of more than one output."""
-        nodes = self.nodes(mean)
+        nodes = self.graphs.nodes(self._packed(mean))
         if ((nodes == 0.0) | (nodes == 1.0)).all():
             return mean
-        return self.encode(Labels(nodes.argmax(axis=1), self.offsets, self.n_labels))
+        return self._encoded(nodes.argmax(axis=1))
 
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Ask the inference."""
         self._check_scores(theta)
-        return self.inference.argmax(self.graphs, theta, state)
+        return self._unpacked(self.inference.argmax(self.graphs, self._packed(theta), state))
 
     def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Ask the inference."""
         self._check_scores(theta)
+        scores = self._packed(theta)
         if not isinstance(temperature, tuple):
-            return self.inference.marginals(self.graphs, theta, temperature)
+            return self._unpacked(self.inference.marginals(self.graphs, scores, temperature))
         self.require(Can.MIXED)
         assert self.hidden is not None
-        return self.inference.mixed(self.graphs, theta, temperature, self.hidden)
+        return self._unpacked(self.inference.mixed(self.graphs, scores, temperature, self.hidden))
 
     def _check_scores(self, theta: Array) -> None:
         """Refuse NaN and infinity, naming the graph: kernels would go astray, or round for ever."""
@@ -146,13 +194,15 @@ class Graph(LabelledSpace):
         if (theta < np.inf).all():  # false for NaN too
             return
         part = int(np.argmin(theta < np.inf))
-        kind = int(part >= self.graphs.n_node_parts)
-        begins = self.layout.begins[kind]
+        number = int(np.searchsorted(np.cumsum([kind.n_parts for kind in self.layout.kinds]), part, side="right"))
+        kind, begins = self.layout.kinds[number], self.layout.begins[number]
         i = int(np.searchsorted(begins, part, side="right")) - 1
-        item = (part - int(begins[i])) // self.n_labels ** (1 + kind)
+        item = (part - int(begins[i])) // prod(kind.shape)
+        what, *types = kind.name.split(" ", 1)
+        of_type = f" (type {types[0]})" if types else ""
         raise ValueError(
-            f"The scores of {('node', 'table')[kind]} {item} of graph {i} hold {theta[part]}; they must be finite, or "
-            "-inf to forbid a part."
+            f"The scores of {what[:-1]} {item}{of_type} of graph {i} hold {theta[part]}; they must be finite, or -inf "
+            "to forbid a part."
         )
 
     def argmax_other(self, theta: Array, annotation: Labels) -> Support:
@@ -181,8 +231,7 @@ class Graph(LabelledSpace):
 
     def outputs(self) -> Array:
         """Return psi of every labelling of a batch of one."""
-        labellings = product(*(range(k) for k in self.graphs.states))
-        return np.array([self.encode(Labels(np.array(codes), self.offsets, self.n_labels)) for codes in labellings])
+        return np.array([self._encoded(np.array(states)) for states in product(*map(range, self.graphs.states))])
 
     def __repr__(self) -> str:
         return (

@@ -14,11 +14,12 @@ from maximand.support import Array, Ints
 class LabelledSpace(OutputSpace):
     """Outputs are labels of slots: the classes of rows, the tags of tokens, the positions of items.
 
-    A cost that is a sum over slots reaches the parts through two methods. By default parts are indicators: `nodes`
-    views the first of them as a matrix (slot, label).
+    A cost that is a sum over slots reaches the parts through two methods. Where parts are `indicators`, `nodes` views
+    the first of them as a matrix (slot, label), and these methods need not be written.
     """
 
     n_labels: int
+    indicators: bool = False
 
     @property
     @abstractmethod
@@ -48,8 +49,3 @@ class LabelledSpace(OutputSpace):
     def slot_sums(self, values: Array) -> Array:
         """Return for each example the sum of the values of its slots."""
         return np.bincount(self.slots, weights=values, minlength=self.n_examples).astype(float)
-
-
-def indicators(space: Any) -> bool:
-    """Whether the first parts of a space are the indicators of labels, slot by slot."""
-    return type(space).nodes is not LabelledSpace.nodes

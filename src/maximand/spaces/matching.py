@@ -29,6 +29,8 @@ class Matching(TableSpace):
 
     n_items: int
 
+    indicators = True
+
     @property
     def n_labels(self) -> int:  # type: ignore[override]
         """As many positions as items."""

@@ -90,15 +90,15 @@ class Ranking(TableSpace):
         return self._orders(permutahedron.project_entropic, theta)
 
     def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
-        """Mix orders that agree with the annotation. Their parts must be counts, so negative weights are lifted to 0.
+        """Mix orders that agree with the annotation. Their parts must be counts, so negative weights are raised to 0.
 
         All orders have the same sum of weights: a Euclidean projection moves with them.
         """
         if self.nonnegative:
             return super().project_given(theta, annotation, geometry)
-        lift = self._weights[-1]
-        found = replace(self, weights=self._weights - lift).project_given(theta, annotation, geometry)
-        mean = found.mean + lift
+        least = self._weights[-1]
+        found = replace(self, weights=self._weights - least).project_given(theta, annotation, geometry)
+        mean = found.mean + least
         value = self.layout.dot(theta, mean) - self.layout.dot(mean, 0.5 * mean)
         return replace(found, value=np.where(found.value > -np.inf, value, -np.inf), mean=mean, bound=None)
 

@@ -10,6 +10,7 @@ import numpy as np
 from maximand.costs import Cost
 from maximand.features import Examples, FeatureMap
 from maximand.support import Array
+from maximand.tasks.label_names import LabelNames
 
 
 class BoundTask(ABC):
@@ -17,6 +18,12 @@ class BoundTask(ABC):
 
     features: FeatureMap
     cost: Cost
+    names: LabelNames
+
+    @property
+    def all_classes(self) -> Any:
+        """The labels in the form in which the task takes them as `classes`."""
+        return self.names.classes
 
     @abstractmethod
     def encode(self, X: Any) -> Examples:

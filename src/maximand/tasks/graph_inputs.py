@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from math import prod
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
 from maximand.support import Ints
+from maximand.tasks.table_patterns import Ends
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,9 @@ class NodesAndEdges:
 
     edge_features, a row for each edge, lets tables depend on them; edge_types, a number from 0 for each edge, gives
     each type a table of its own.
+
+    Nodes of several types come as a dict, {"word": rows, "sentence": rows}. Then edges, and what describes them, are
+    dicts too: {("word", "sentence"): [(0, 0), (1, 0)]} joins words, numbered among words, with sentences.
     """
 
     nodes: Any
@@ -28,56 +32,39 @@ class NodesAndEdges:
     edge_types: Any = None
 
     def __len__(self) -> int:
-        return int(self.nodes.shape[0])
+        blocks = self.nodes.values() if isinstance(self.nodes, Mapping) else [self.nodes]
+        return sum(int(block.shape[0]) for block in blocks)
 
 
 @dataclass(frozen=True)
-class Grid(NodesAndEdges):
-    """A grid as a graph, with its height and width."""
+class EdgeArrays:
+    """Pairs of nodes, not checked yet, with their features or types."""
 
-    sides: tuple[int, int] = (0, 0)
+    pairs: np.ndarray
+    features: Any = None
+    types: Ints | None = None
+
+    @property
+    def n_types(self) -> int:
+        """The number of types of edges: one more than the largest."""
+        return 1 if self.types is None else int(np.max(self.types, initial=0)) + 1
 
 
-def pattern(tables: str | Any, n_labels: int) -> Ints:
-    """Return which weight each pair of labels has, -1 for none.
+@dataclass(frozen=True)
+class GraphArrays:
+    """A graph in arrays: the rows of each type of nodes and the edges of each two types, by name.
 
-    "full": one for each ordered pair. "symmetric": one for each unordered pair. "diagonal": one for each label, where
-    both ends have it. "potts": one weight, where both ends agree. "none": no weights. Or a matrix of such numbers.
+    The name of the type is None where there is but one; `sides` are those of a grid.
     """
-    if not isinstance(tables, str):
-        return _numbered(np.asarray(tables), n_labels)
-    square = np.full((n_labels, n_labels), -1)
-    match tables:
-        case "full":
-            return np.arange(n_labels**2).reshape(n_labels, n_labels)
-        case "symmetric":
-            upper = np.triu_indices(n_labels)
-            square[upper] = np.arange(upper[0].size)
-            return np.maximum(square, square.T)
-        case "diagonal":
-            np.fill_diagonal(square, np.arange(n_labels))
-        case "potts":
-            np.fill_diagonal(square, 0)
-        case "none":
-            pass
-        case _:
-            raise ValueError(f"There are no tables {tables!r}; choose full, symmetric, diagonal, potts or none.")
-    return square
 
+    nodes: dict[Any, Any]
+    edges: dict[Ends, EdgeArrays]
+    sides: tuple[int, int] | None = None
 
-def _numbered(tables: np.ndarray, n_labels: int) -> Ints:
-    if tables.shape != (n_labels, n_labels):
-        raise ValueError(
-            f"tables has shape {tables.shape} and there are {n_labels} labels; give a matrix ({n_labels}, {n_labels}) "
-            "with the number of the weight of each pair of labels, or -1 for none."
-        )
-    if tables.dtype.kind not in "iu" or (tables < -1).any():
-        raise ValueError("tables holds something else than whole numbers from 0, or -1 for pairs without a weight.")
-    used = np.unique(tables[tables >= 0])
-    if used.size and used[-1] >= used.size:
-        skipped = int(np.argmax(used != np.arange(used.size)))
-        raise ValueError(f"tables skips the number {skipped}; number the weights 0, 1, ... without gaps.")
-    return tables.astype(np.int64)
+    def shape(self, types: Sequence[Any]) -> tuple[int, ...]:
+        """Return the shape that labels have: that of a grid, or the number of nodes of each type."""
+        sizes = {name: int(rows.shape[0]) for name, rows in self.nodes.items()}
+        return self.sides or tuple(sizes.get(name, 0) for name in types)
 
 
 def listed(X: Any) -> list[Any]:
@@ -95,17 +82,60 @@ def as_array(values: Any) -> np.ndarray | None:
         return None
 
 
-def in_arrays(graph: NodesAndEdges, where: str) -> NodesAndEdges:
+def in_arrays(graph: NodesAndEdges, where: str) -> GraphArrays:
     """Check what can be checked of a graph by itself, but for its edges."""
-    nodes, edges = _matrix(graph.nodes, f"{where}: its nodes", "node"), as_array(graph.edges)
+    if not isinstance(graph.nodes, Mapping):
+        own = _edges(graph.edges, graph.edge_features, graph.edge_types, where)
+        return GraphArrays({None: _matrix(graph.nodes, f"{where}: its nodes", "node")}, {(None, None): own})
+    wrong = next((name for name in graph.nodes if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise ValueError(f"{where}: its nodes are of type {wrong!r}; name types of nodes by strings.")
+    nodes = {name: _matrix(rows, f"{where}: its nodes {name!r}", "node") for name, rows in graph.nodes.items()}
+    given = [_by_ends(getattr(graph, part), part, where) for part in ("edges", "edge_features", "edge_types")]
+    for part in given:
+        for ends in part:
+            _check_ends(ends, nodes, given[0], where)
+    joined, features, types = given
+    edges = {
+        ends: _edges(pairs, features.get(ends), types.get(ends), between(where, ends)) for ends, pairs in joined.items()
+    }
+    return GraphArrays(nodes, edges)
+
+
+def between(where: str, ends: Ends) -> str:
+    """Say of which edges of a graph something is said, where they are between types of nodes."""
+    return where if ends[0] is None else f"{where} between {ends[0]!r} and {ends[1]!r}"
+
+
+def _by_ends(part: Any, name: str, where: str) -> Mapping[Ends, Any]:
+    if not isinstance(part, Mapping | None):
+        raise ValueError(
+            f"{where}: its nodes have types and its {name} do not say which these join; give a dict such as "
+            "{('word', 'sentence'): ...}."
+        )
+    return {} if part is None else part
+
+
+def _check_ends(ends: Any, nodes: Mapping[Any, Any], edges: Mapping[Ends, Any], where: str) -> None:
+    if not isinstance(ends, tuple) or len(ends) != 2 or not all(name in nodes for name in ends):
+        known = ", ".join(map(repr, nodes))
+        raise ValueError(f"{where}: edges join {ends!r}; give pairs of the types that its nodes have: {known}.")
+    if ends not in edges:
+        raise ValueError(f"{where}: something is said of edges {ends}, and there are none; leave it out.")
+    if ends[0] != ends[1] and ends[::-1] in edges:
+        raise ValueError(f"{where}: edges join {ends} and {ends[::-1]}; keep one of the two orders.")
+
+
+def _edges(pairs: Any, features: Any, types: Any, where: str) -> EdgeArrays:
+    """Check what belongs to edges."""
+    edges = as_array(pairs)
     if edges is None:
         raise ValueError(f"{where}: its edges differ in length; each is a pair of nodes.")
-    if issparse(graph.edges) or edges.ndim == 0:
+    if issparse(pairs) or edges.ndim == 0:
         raise ValueError(
-            f"{where}: its edges are of type {type(graph.edges).__name__}; give a list or array of pairs of nodes, [] "
-            "for none."
+            f"{where}: its edges are of type {type(pairs).__name__}; give a list or array of pairs of nodes, [] for "
+            "none."
         )
-    features, types = graph.edge_features, graph.edge_types
     if features is not None and types is not None:
         raise ValueError(
             f"{where} has edge features and edge types; add the types to the features, as columns of 0 and 1."
@@ -129,7 +159,7 @@ def in_arrays(graph: NodesAndEdges, where: str) -> NodesAndEdges:
         ):
             raise ValueError(f"{where}: give each of its {len(edges)} edges a type, a whole number from 0.")
         types = types.astype(np.int64)
-    return replace(graph, nodes=nodes, edges=edges, edge_features=features, edge_types=types)
+    return EdgeArrays(edges, features, types)
 
 
 def _matrix(block: Any, what: str, kind: str) -> Any:
@@ -147,11 +177,6 @@ def _matrix(block: Any, what: str, kind: str) -> Any:
     return matrix
 
 
-def count_types(graph: NodesAndEdges) -> int:
-    """Return the number of types of edges: one more than the largest."""
-    return 1 if graph.edge_types is None else int(np.max(graph.edge_types, initial=0)) + 1
-
-
 def stacked(blocks: list[Any], width: int, what: str) -> Any:
     """Put the matrices of all graphs into one."""
     for i, block in enumerate(blocks):
@@ -162,31 +187,39 @@ def stacked(blocks: list[Any], width: int, what: str) -> Any:
     return np.ascontiguousarray(np.vstack(blocks), dtype=np.float64)
 
 
-def shape_of(graph: NodesAndEdges) -> tuple[int, ...]:
-    """Return the shape that the labels of a graph have: that of a grid, or one for each node."""
-    return graph.sides if isinstance(graph, Grid) else (len(graph),)
-
-
-def flat_labels(Y: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-    """Return the labels of all graphs one after the other, checked against their shapes."""
+def flat_labels(Y: Any, shapes: Sequence[tuple[int, ...]], types: Sequence[Any] = (None,)) -> list[Any]:
+    """Return the labels of all graphs one after the other, type by type, checked against their shapes."""
     Y = list(Y)
     if len(Y) != len(shapes):
         raise ValueError(f"X has {len(shapes)} graphs but Y has {len(Y)}; each graph needs its labels.")
     flat: list[Any] = []
     for i, (y, own) in enumerate(zip(Y, shapes, strict=True)):
-        n_nodes = prod(own)
-        if not hasattr(y, "__iter__") or (isinstance(y, np.ndarray) and not y.ndim):
-            raise ValueError(f"Y[{i}] is {y!r}; give a label for each of the {n_nodes} nodes (None where unknown).")
-        labels = y.ravel().tolist() if isinstance(y, np.ndarray) else list(y)
-        shape = np.shape(y) if isinstance(y, np.ndarray) else (len(labels),)
-        if labels and isinstance(labels[0], (list, np.ndarray)):
-            shape, labels = (len(labels), len(labels[0])), list(chain.from_iterable(labels))
-        if len(shape) > 1 and len(own) > 1 and shape[:2] != own:
-            raise ValueError(f"Y[{i}] has shape {shape} but X[{i}] is a grid of shape {own}; is it transposed?")
-        if len(labels) != n_nodes:
-            raise ValueError(
-                f"Y[{i}] has {len(labels)} labels but X[{i}] has {n_nodes} nodes; each node needs one (None where "
-                "unknown)."
-            )
-        flat += labels
+        if types[0] is None:
+            flat += _labels(y, own, f"Y[{i}]", f"X[{i}]", "nodes")
+            continue
+        if not isinstance(y, Mapping) or not set(y) <= set(types):
+            found = f"names {next(iter(set(y) - set(types)))!r}" if isinstance(y, Mapping) else f"is {y!r}"
+            known = ", ".join(map(repr, types))
+            raise ValueError(f"Y[{i}] {found}; give a dict with the labels of each type of nodes: {known}.")
+        for name, n in zip(types, own, strict=True):
+            flat += _labels(y.get(name, [None] * n), (n,), f"Y[{i}][{name!r}]", f"X[{i}]", f"nodes {name!r}")
     return [None if isinstance(label, int) and not isinstance(label, bool) and label == -1 else label for label in flat]
+
+
+def _labels(y: Any, own: tuple[int, ...], labels_of: str, graph: str, nodes: str) -> list[Any]:
+    """Return the labels of nodes of such a shape."""
+    n_nodes = prod(own)
+    if not hasattr(y, "__iter__") or (isinstance(y, np.ndarray) and not y.ndim):
+        raise ValueError(f"{labels_of} is {y!r}; give a label for each of the {n_nodes} {nodes} (None where unknown).")
+    labels = y.ravel().tolist() if isinstance(y, np.ndarray) else list(y)
+    shape = np.shape(y) if isinstance(y, np.ndarray) else (len(labels),)
+    if labels and isinstance(labels[0], (list, np.ndarray)):
+        shape, labels = (len(labels), len(labels[0])), list(chain.from_iterable(labels))
+    if len(shape) > 1 and len(own) > 1 and shape[:2] != own:
+        raise ValueError(f"{labels_of} has shape {shape} but {graph} is a grid of shape {own}; is it transposed?")
+    if len(labels) != n_nodes:
+        raise ValueError(
+            f"{labels_of} has {len(labels)} labels but {graph} has {n_nodes} {nodes}; each node needs one (None where "
+            "unknown)."
+        )
+    return labels

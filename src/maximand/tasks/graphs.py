@@ -9,32 +9,25 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from maximand.costs import Cost, Hamming
-from maximand.features import Examples, GraphFeatures, GraphRows, PerLabel, Rows
+from maximand.features import Examples, GraphFeatures, GraphRows, PerLabel, Rows, TableWeights
 from maximand.inference import FactorGraphs, Inference, Structure
-from maximand.spaces import Graph, Labels
-from maximand.support import Array
-from maximand.tasks.base import BoundTask, Task, finite_rows, place_of
-from maximand.tasks.graph_inputs import (
-    Grid,
-    NodesAndEdges,
-    as_array,
-    count_types,
-    flat_labels,
-    in_arrays,
-    listed,
-    pattern,
-    shape_of,
-    stacked,
-)
-from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
+from maximand.spaces import Graph, Labels, NodeTypes
+from maximand.spaces.node_types import node_kind, table_kind
+from maximand.support import Array, Bools, Ints
+from maximand.tasks.base import BoundTask, Task, place_of
+from maximand.tasks.graph_inputs import EdgeArrays, GraphArrays, NodesAndEdges, as_array, flat_labels, in_arrays, listed
+from maximand.tasks.graph_layout import check_graph, noun_of, side_by_side, structure_of
+from maximand.tasks.label_names import LabelNames
+from maximand.tasks.node_types import NodeType, labels_of_types, names_of_types, nodes_of_type
+from maximand.tasks.table_patterns import Ends, chosen, pattern
 
 
 @dataclass(frozen=True)
 class GraphTask(Task):
     """Labelled graphs; a label that is not known is None (or -1 where labels are integers).
 
-    A graph is a `NodesAndEdges`, a tuple (nodes, edges) or (nodes, edges, edge_features), or an array (height, width,
-    feature) for a grid. See `GraphLabeler` for the settings.
+    A graph is a `NodesAndEdges`, whose nodes may be of several types, a tuple (nodes, edges) or (nodes, edges,
+    edge_features), or an array (height, width, feature) for a grid. See `GraphLabeler` for the settings.
     """
 
     tables: str | Any = "full"
@@ -53,36 +46,42 @@ class GraphTask(Task):
         graphs = self.graphs(X)
         if not graphs:
             raise ValueError("X holds no graphs; give at least one.")
-        tags = flat_labels(Y, [shape_of(graph) for graph in graphs])
-        names = LabelNames(ordered(named_labels(tags)) if self.classes is None else given_classes(self.classes))
-        if names.count < 2:
-            raise ValueError(
-                f"The labels hold {names.count} class; labelling needs at least 2 classes. Name the missing ones with "
-                "classes=."
-            )
-        weights = pattern(self.tables, names.count)
-        if self.associative and (weights[~np.eye(names.count, dtype=bool)] >= 0).any():
-            raise ValueError(
-                "Associative tables have weights only where both ends agree; use tables='potts' or tables='diagonal'."
-            )
-        used = bool((weights >= 0).any())
-        widths = [graph.edge_features.shape[1] for graph in graphs if graph.edge_features is not None]
+        known, joined = names_of_types(graphs)
+        shapes = [graph.shape(known) for graph in graphs]
+        tags = flat_labels(Y, shapes, known)
+        names, types = labels_of_types(tags, shapes, known, self.classes)
+        tables = chosen(self.tables, joined)
         features = GraphFeatures(
-            PerLabel(graphs[0].nodes.shape[1], names.count, self.bias),
-            weights,
-            max(count_types(graph) for graph in graphs) if used and not widths else 0,
-            widths[0] if used and widths else 0,
+            tuple(PerLabel(_width(graphs, node_type.name), node_type.labels.size, self.bias) for node_type in types),
+            tuple(self._weights(graphs, ends, tables[ends], known, types) for ends in joined),
             self.associative,
         )
-        bound = BoundGraphs(names, self.cost or Hamming(), self, features)
+        bound = BoundGraphs(names, self.cost or Hamming(), self, features, () if known == [None] else types)
         examples = bound.examples(graphs)
         return bound, examples, bound.annotate(tags, examples)
 
-    def graphs(self, X: Any) -> list[NodesAndEdges]:
+    def _weights(
+        self, graphs: list[GraphArrays], ends: Ends, tables: Any, known: list[Any], types: tuple[NodeType, ...]
+    ) -> TableWeights:
+        """Return which weights edges between two types of nodes have."""
+        first, second = (known.index(name) for name in ends)
+        weights = pattern(tables, (types[first].labels.size, types[second].labels.size), ends)
+        used = bool((weights >= 0).any())
+        apart = first != second or (weights[~np.eye(len(weights), dtype=bool)] >= 0).any()
+        if self.associative and used and apart:
+            raise ValueError(
+                "Associative tables have weights only where both ends agree; use tables='potts' or tables='diagonal'."
+            )
+        edges = [graph.edges[ends] for graph in graphs if ends in graph.edges]
+        widths = [own.features.shape[1] for own in edges if own.features is not None]
+        n_tables = max(own.n_types for own in edges) if used and not widths else 0
+        return TableWeights(weights, n_tables, widths[0] if used and widths else 0, (first, second))
+
+    def graphs(self, X: Any) -> list[GraphArrays]:
         """Return the inputs as graphs, whose parts are matrices and arrays."""
         return [self._graph(x, f"X[{i}]") for i, x in enumerate(listed(X))]
 
-    def _graph(self, x: Any, where: str) -> NodesAndEdges:
+    def _graph(self, x: Any, where: str) -> GraphArrays:
         if isinstance(x, tuple) and 2 <= len(x) <= 3:
             x = NodesAndEdges(*x)
         if isinstance(x, NodesAndEdges):
@@ -99,106 +98,148 @@ class GraphTask(Task):
             raise ValueError(f"{where} is a grid of {height} x {width}, without nodes; drop it.")
         shape = Structure.grid(height, width, diagonals=self.diagonals)
         types = shape.tables if self.directional else np.zeros_like(shape.tables)
-        return Grid(grid.reshape(height * width, d), shape.edges, edge_types=types, sides=(height, width))
+        edges = {(None, None): EdgeArrays(shape.edges, types=types)}
+        return GraphArrays({None: grid.reshape(height * width, d)}, edges, (height, width))
+
+
+def _width(graphs: list[GraphArrays], name: Any) -> int:
+    """Return the number of features of nodes of a type, as the first graph that has such gives them."""
+    return int(next(graph.nodes[name].shape[1] for graph in graphs if name in graph.nodes))
 
 
 class BoundGraphs(BoundTask):
-    """A graph task with known features and labels."""
+    """A graph task with known features and labels; `types` are those of the nodes, empty where these have none."""
 
     features: GraphFeatures
-    packed = ("names", "cost", "task", "features")
+    packed = ("names", "cost", "task", "features", "types")
 
-    def __init__(self, names: LabelNames, cost: Cost, task: GraphTask, features: GraphFeatures):
-        self.names, self.cost, self.task, self.features = names, cost, task, features
-        counts = features.n_tables, features.n_table_features
-        if not all(isinstance(count, int) for count in counts) or any(counts) != bool(features.n_columns):
-            raise ValueError("Tables do not fit their weights: a damaged file.")
+    def __init__(
+        self, names: LabelNames, cost: Cost, task: GraphTask, features: GraphFeatures, types: tuple[NodeType, ...]
+    ):
+        self.names, self.cost, self.task, self.features, self.types = names, cost, task, features, types
+        for tables in features.tables:
+            counts = tables.n_tables, tables.n_features
+            if not all(isinstance(count, int) for count in counts) or any(counts) != bool(tables.n_columns):
+                raise ValueError("Tables do not fit their weights: a damaged file.")
+
+    @property
+    def type_names(self) -> list[Any]:
+        """The names of the types of nodes; None for the only one."""
+        return [node_type.name for node_type in self.types] or [None]
+
+    @property
+    def all_classes(self) -> Any:
+        """The labels, for each type where nodes have several."""
+        return {own.name: own.classes(self.names) for own in self.types} or self.names.classes
 
     def small_input(self) -> Any:
-        """Return a graph of two nodes."""
-        edge = np.zeros((1, self.features.n_table_features)) if self.features.n_table_features else None
-        return [NodesAndEdges(np.zeros((2, self.features.node.n_features)), np.array([[0, 1]]), edge)]
+        """Return a graph of two nodes of each type, joined by an edge of each kind."""
+        names, tables = self.type_names, self.features.tables
+        nodes = {name: np.zeros((2, own.n_features)) for name, own in zip(names, self.features.nodes, strict=True)}
+        ends = [(names[own.ends[0]], names[own.ends[1]]) for own in tables]
+        edges = {pair: np.array([[0, 1]]) for pair in ends}
+        features = {
+            pair: np.zeros((1, own.n_features)) for pair, own in zip(ends, tables, strict=True) if own.n_features
+        }
+        if self.types:
+            return [NodesAndEdges(nodes, edges, features or None)]
+        return [NodesAndEdges(nodes[None], np.array([[0, 1]]), features.get((None, None)))]
 
     def encode(self, X: Any) -> Examples:
         """Check graphs and lay them side by side."""
         return self.examples(self.task.graphs(X))
 
-    def examples(self, graphs: list[NodesAndEdges]) -> Examples:
+    def examples(self, graphs: list[GraphArrays]) -> Examples:
         """Return the labellings of graphs and their inputs."""
         inputs = self._inputs(graphs)
-        structures = [self._structure(graph, i) for i, graph in enumerate(graphs)]
-        return Examples(Graph(FactorGraphs.of(structures, self.names.count), self.task.inference), inputs)
+        names = self.type_names
+        structures = [structure_of(graph, names, self.features, f"X[{i}]") for i, graph in enumerate(graphs)]
+        batch = FactorGraphs.of(structures, max(own.n_labels for own in self.features.nodes))
+        if not self.types:
+            return Examples(Graph(batch, self.task.inference), inputs)
+        types = NodeTypes.of([own.labels for own in self.types], [tables.ends for tables in self.features.tables])
+        return Examples(Graph(batch, self.task.inference, self._hidden(inputs.shapes), types), inputs)
 
-    def _inputs(self, graphs: list[NodesAndEdges]) -> GraphRows:
-        """Lay the features of nodes side by side, and those of edges."""
-        nodes = stacked([graph.nodes for graph in graphs], self.features.node.n_features, "node")
-        offsets = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])])
-        finite_rows(nodes, offsets, "node")
+    def _hidden(self, shapes: tuple[tuple[int, ...], ...]) -> Bools | None:
+        """Return which nodes are of a type that has no labels in training; None where there is no such type."""
+        hidden = np.array([own.hidden for own in self.types])
+        return np.repeat(np.tile(hidden, len(shapes)), np.ravel(shapes)) if hidden.any() else None
+
+    def _inputs(self, graphs: list[GraphArrays]) -> GraphRows:
+        """Lay the features of nodes side by side, type by type, and those of edges."""
+        names = self.type_names
         for i, graph in enumerate(graphs):
-            self._check_edges(graph, f"X[{i}]")
-        width, shapes = self.features.n_table_features, tuple(shape_of(graph) for graph in graphs)
-        if not width:
-            return GraphRows(nodes, offsets, shapes=shapes)
+            check_graph(graph, names, self.features, f"X[{i}]")
+        n, by_kind = len(names), {}
+        for t, (name, own) in enumerate(zip(names, self.features.nodes, strict=True)):
+            none = np.zeros((0, own.n_features))
+            blocks = [graph.nodes.get(name, none) for graph in graphs]
+            by_kind[node_kind(t, n)] = side_by_side(blocks, own.n_features, noun_of("node", name))
+        for tables in self.features.tables:
+            if tables.n_features:
+                ends = names[tables.ends[0]], names[tables.ends[1]]
+                by_kind[table_kind(tables.ends, n)] = self._edge_rows(graphs, ends, tables.n_features)
+        return GraphRows(by_kind, tuple(graph.shape(names) for graph in graphs))
+
+    def _edge_rows(self, graphs: list[GraphArrays], ends: Ends, width: int) -> Rows:
         none = np.zeros((0, width))
-        edges = stacked(
-            [none if graph.edge_features is None else graph.edge_features for graph in graphs], width, "edge"
-        )
-        edge_offsets = np.concatenate([[0], np.cumsum([len(graph.edges) for graph in graphs])])
-        finite_rows(edges, edge_offsets, "edge")
+        given = [graph.edges[ends].features if ends in graph.edges else None for graph in graphs]
+        rows = side_by_side([none if own is None else own for own in given], width, noun_of("edge", *ends))
+        edges, offsets = rows.matrix, rows.offsets
         if self.features.associative and (edges.data if issparse(edges) else edges).min(initial=0.0) < 0:
             edge = int(csr_array(edges < 0).nonzero()[0][0])
-            i = int(np.searchsorted(edge_offsets, edge, side="right")) - 1
+            i = int(np.searchsorted(offsets, edge, side="right")) - 1
             raise ValueError(
-                f"X[{i}], edge {edge - edge_offsets[i]}, has a negative feature; associative tables need features that "
-                "are not negative: shift them."
+                f"X[{i}], {noun_of('edge', *ends)} {edge - offsets[i]}, has a negative feature; associative tables "
+                "need features that are not negative: shift them."
             )
-        return GraphRows(nodes, offsets, Rows(edges, edge_offsets), shapes)
-
-    def _check_edges(self, graph: NodesAndEdges, where: str) -> None:
-        """Refuse a graph whose edges are not described as those in training were."""
-        if not self.features.n_columns:
-            return
-        if self.features.n_table_features and graph.edge_features is None and len(graph.edges):
-            raise ValueError(f"{where} has no edge features but graphs in training have; every edge needs them.")
-        if self.features.n_tables and graph.edge_features is not None:
-            raise ValueError(f"{where} has edge features but the model was trained without; leave them out.")
-        n_types = count_types(graph)
-        if self.features.n_tables and n_types > self.features.n_tables:
-            edge = int(np.argmax(graph.edge_types))
-            raise ValueError(
-                f"{where}: edge {edge} is of type {n_types - 1} but training had types up to "
-                f"{self.features.n_tables - 1}; train with all types."
-            )
-
-    def _structure(self, graph: NodesAndEdges, i: int) -> Structure:
-        states, where = np.full(len(graph), self.names.count), f"X[{i}]"
-        if not self.features.n_columns:  # edges without weights
-            return Structure.of(states, [], where=where)
-        if self.features.n_table_features:
-            return Structure.of(states, graph.edges, where=where)
-        types = np.zeros(len(graph.edges), dtype=np.int64) if graph.edge_types is None else graph.edge_types
-        return Structure.of(states, graph.edges, types, self.features.n_tables, where)
+        return rows
 
     def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode labels."""
-        return self.annotate(flat_labels(Y, _shapes(examples)), examples)
+        return self.annotate(flat_labels(Y, _shapes(examples), self.type_names), examples)
 
     def annotate(self, labels: list[Any], examples: Examples) -> Labels:
         """Encode the labels of all graphs."""
         offsets = _graph(examples).offsets
-        codes, candidates = self.names.encode(labels, lambda row: place_of("Y", row, offsets, "node"))
-        return Labels(codes, offsets, self.names.count, candidates)
+        if not self.types:
+            codes, candidates = self.names.encode(labels, lambda row: place_of("Y", row, offsets, "node"))
+            return Labels(codes, offsets, self.names.count, candidates)
+        codes, tables = np.empty(len(labels), dtype=np.int64), [np.zeros((0, self.names.count), dtype=bool)]
+        for t, own in enumerate(self.types):
+            nodes, n_candidates = nodes_of_type(_shapes(examples), t), sum(map(len, tables))
+            starts = np.searchsorted(nodes, offsets)
 
-    def outputs(self, examples: Examples, psi: Array) -> list[np.ndarray]:
-        """Return label names for each graph, in its shape."""
+            def where(row: int, starts: Ints = starts, noun: str = noun_of("node", own.name)) -> str:
+                return place_of("Y", row, starts, noun)
+
+            found, candidates = LabelNames(own.classes(self.names)).encode([labels[v] for v in nodes.tolist()], where)
+            codes[nodes] = np.where(found >= 0, own.labels[found], np.where(found == -1, -1, found - n_candidates))
+            table = np.zeros((len(candidates), self.names.count), dtype=bool)
+            table[:, own.labels] = candidates
+            tables.append(table)
+        return Labels(codes, offsets, self.names.count, np.concatenate(tables))
+
+    def outputs(self, examples: Examples, psi: Array) -> list[Any]:
+        """Return label names for each graph, in its shape; by type where nodes have types."""
         found = zip(examples.space.decode(psi), _shapes(examples), strict=True)
-        return [self.names.classes[codes].reshape(shape) for codes, shape in found]
+        if not self.types:
+            return [self.names.classes[codes].reshape(shape) for codes, shape in found]
+        named = ((self.names.classes[codes], np.cumsum(shape)[:-1]) for codes, shape in found)
+        return [dict(zip(self.type_names, np.split(labels, ends), strict=True)) for labels, ends in named]
 
-    def parts(self, examples: Examples, values: Array) -> list[Array]:
-        """Return the matrix (node, label) of each graph, or the array (height, width, label) of a grid."""
-        space = _graph(examples)
-        found = zip(space.split(space.nodes(values).copy()), _shapes(examples), strict=True)
-        return [rows.reshape(*shape, -1) for rows, shape in found]
+    def parts(self, examples: Examples, values: Array) -> list[Any]:
+        """Return the matrix (node, label) of each graph, or the array (height, width, label) of a grid.
+
+        Where nodes have types, it is a dict with a matrix (node, label of the type) for each.
+        """
+        space, shapes = _graph(examples), _shapes(examples)
+        if space.typed is None:
+            found = zip(space.split(space.nodes(values).copy()), shapes, strict=True)
+            return [rows.reshape(*shape, -1) for rows, shape in found]
+        ends = np.cumsum(shapes, axis=0)[:-1]
+        by_type = [np.split(own.copy(), ends[:, t]) for t, own in enumerate(space.typed.nodes(values))]
+        return [dict(zip(self.type_names, matrices, strict=True)) for matrices in zip(*by_type, strict=True)]
 
 
 def _graph(examples: Examples) -> Graph:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from maximand.costs import Cost, Hamming
-from maximand.features import Examples, GraphFeatures, PerLabel
+from maximand.features import Examples, GraphFeatures, PerLabel, TableWeights
 from maximand.inference import FactorGraphs, Inference, Structure, Structures
 from maximand.spaces import Graph, Labels, Sizes, Subset
 from maximand.support import Array, Ints
@@ -75,7 +75,7 @@ def _pairwise(node: PerLabel) -> GraphFeatures:
     """Return features of complete graphs: a score for each label that is there, a weight for each two."""
     k = node.n_labels
     columns = np.stack([np.full(k, -1), np.arange(k)], axis=1).ravel()
-    return GraphFeatures(node, PRESENT_PAIR, Structure.complete(k).n_tables, columns=columns)
+    return GraphFeatures((node,), (TableWeights(PRESENT_PAIR, Structure.complete(k).n_tables),), columns=columns)
 
 
 def read(Y: Any, indicators: bool | None = None, n_labels: int | None = None) -> np.ndarray | list[Any]:
@@ -157,18 +157,19 @@ class BoundMultilabel(BoundTable):
     @property
     def node(self) -> PerLabel:
         """The features of single labels."""
-        return self.features.node if isinstance(self.features, GraphFeatures) else self.features
+        return self.features.nodes[0] if isinstance(self.features, GraphFeatures) else self.features
 
     def check(self) -> None:
         """Refuse features that do not fit the labels: the kernels trust them."""
         k = self.names.count
         if isinstance(self.features, GraphFeatures):
             fits = (
-                self.features.pattern.shape == (2, 2)
+                len(self.features.nodes) == len(self.features.tables) == 1
+                and self.features.tables[0].pattern.shape == (2, 2)
                 and self.features.columns.size == 2 * k
                 and isinstance(self.shape, Pairwise)
-                and self.features.n_tables == k * (k - 1) // 2
-                and not self.features.n_table_features
+                and self.features.tables[0].n_tables == k * (k - 1) // 2
+                and not self.features.tables[0].n_features
             )
         else:
             fits = not isinstance(self.shape, Pairwise) and 0 <= self.sizes[0] <= self.sizes[1] <= k

@@ -15,9 +15,12 @@ from maximand.cards.options import INFERENCE, INFERENCES, Option, Options
 from maximand.estimators.graph_labeler.checkup import CHECKUP
 from maximand.estimators.graph_labeler.estimator import GraphLabeler
 from maximand.estimators.graph_labeler.reading import FORMATS
-from maximand.features import GraphFeatures
+from maximand.features import GraphFeatures, TableWeights
+from maximand.spaces.node_types import node_kind, table_kind
 from maximand.tasks import GraphTask, NodesAndEdges
+from maximand.tasks.graph_layout import noun_of
 from maximand.tasks.graphs import BoundGraphs
+from maximand.tasks.node_types import NodeType
 
 OPTIONS = (
     Option(
@@ -48,8 +51,15 @@ def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
 
 def check(task: BoundGraphs) -> None:
     """Refuse features or tables that do not fit the labels."""
-    if task.names.count != task.features.n_labels or len(task.features.pattern) != task.names.count:
+    features, everyone = task.features, np.arange(task.names.count)
+    labels = [own.labels for own in task.types] or [everyone]
+    sizes = [own.size for own in labels]
+    if not all(np.isin(own, everyone).all() and np.unique(own).size == own.size for own in labels):
+        raise ValueError("The labels of a type of nodes do not exist.")
+    if sizes != [own.n_labels for own in features.nodes]:
         raise ValueError("The features do not fit the labels.")
+    if any(own.pattern.shape != tuple(sizes[t] for t in own.ends) for own in features.tables):
+        raise ValueError("The tables do not fit the labels.")
     if not (isinstance(task.task.directional, bool) and isinstance(task.task.diagonals, bool)):
         raise ValueError("directional and diagonals say yes or no.")
 
@@ -84,11 +94,20 @@ def scores(predictor: Any, answers: Any, data: Dataset) -> Scored:
     return values, scores_by_label(true, guesses, key=lambda label: (place.get(label, len(place)), label))
 
 
-def edge_name(features: GraphFeatures, labels: list[str], number: int) -> tuple[str, str]:
-    """Name the weight of a type or feature of edges for the labels at their ends."""
-    table, column = divmod(number, features.n_columns)
-    ends = [f"{labels[a]} & {labels[b]}" for a, b in np.argwhere(features.pattern == column)]
-    return f"edge {table}", ", ".join(ends[:3]) + (", ..." if len(ends) > 3 else "")
+def part_name(predictor: Any, kind: str, part: int) -> tuple[str, str]:
+    """Name the label of a node, or those at the ends of an edge; by types where nodes have types."""
+    task, n = predictor.task_, len(predictor.task_.features.nodes)
+    by_type = list(predictor.classes_by_type_.values())
+    for t, name in enumerate(task.type_names):
+        if kind == node_kind(t, n):
+            return name or "", str(by_type[t][part])
+    tables = next(own for own in task.features.tables if kind == table_kind(own.ends, n))
+    table, pair = divmod(part, tables.pattern.size)
+    first, second = (
+        str(by_type[t][s]) for t, s in zip(tables.ends, divmod(pair, tables.pattern.shape[1]), strict=True)
+    )
+    edge = noun_of("edge", *(task.type_names[t] for t in tables.ends))
+    return edge if tables.n_features else f"{edge} {table}", f"{first} & {second}"
 
 
 CARD = Card(
@@ -101,7 +120,7 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=CHECKUP,
-    stored=(GraphFeatures,),
+    stored=(GraphFeatures, TableWeights, NodeType),
     options=OPTIONS,
-    tied_name=edge_name,
+    part_name=part_name,
 )

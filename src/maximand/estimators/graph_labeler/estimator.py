@@ -16,7 +16,6 @@ from maximand.estimators.scoring import class_cost, share_right
 from maximand.inference import Inference
 from maximand.losses import Loss
 from maximand.oracles import Projection
-from maximand.support import Array
 from maximand.tasks.base import checked_weight
 from maximand.tasks.graph_inputs import flat_labels, listed
 from maximand.tasks.graphs import GraphTask
@@ -31,6 +30,10 @@ class GraphLabeler(StructuredPredictor):
     nodes of each graph, for a grid also as an array (height, width); a label is None (or -1 among integers) where it is
     not known, or a set of candidates. Predictions of grids have their shape.
 
+    Where nodes are of several types, each with features and labels of its own, a graph has a dict of nodes and its
+    labels are a dict: see `NodesAndEdges`. So are predictions. A type that Y never mentions is hidden: `classes` says
+    what its nodes may be.
+
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
     Parameters
@@ -38,7 +41,8 @@ class GraphLabeler(StructuredPredictor):
     tables : "full", "symmetric", "diagonal", "potts", "none" or matrix
         Weights of an edge for every ordered pair of labels; for every unordered pair; for each label where both ends
         have it; one where both ends agree; none; or a matrix (label, label) with the number of the weight of each pair,
-        -1 for none. Each edge type, or each edge feature, has weights of its own.
+        -1 for none. Each edge type, or each edge feature, has weights of its own. For nodes of several types also a
+        dict from pairs of types to one of these; edges between two types have "full" tables or a matrix.
     associative : bool
         Keep the weights of agreement nonnegative, so that neighbours only attract; for "potts" and "diagonal".
     diagonals, directional : bool
@@ -52,8 +56,9 @@ class GraphLabeler(StructuredPredictor):
         What a mistake costs; None for the number of wrong labels.
     class_weight : dict, "balanced" or None
         Factors of the cost of missing each label; with cost=None only.
-    classes : array or None
-        All labels, where some may be missing from the training data.
+    classes : array, dict or None
+        All labels, where some may be missing from the training data; for nodes of several types a dict of those of
+        some types, or of all.
     decoder : Decoder or None
         How to predict; `MaxScore(inference)` takes another inference than training.
     """
@@ -83,16 +88,16 @@ class GraphLabeler(StructuredPredictor):
             self.classes, self.inference,
         )  # fmt: skip
 
-    def predict(self, X: Any) -> list[np.ndarray]:
-        """Return the labels of the nodes of each graph."""
+    def predict(self, X: Any) -> list[Any]:
+        """Return the labels of the nodes of each graph; by type where nodes have types."""
         return super().predict(X) if (X := self._listed(X)) else []
 
-    def decision_function(self, X: Any) -> list[Array]:
+    def decision_function(self, X: Any) -> list[Any]:
         """Return for each graph the scores (node, label), without those of edges."""
         return super().decision_function(X) if (X := self._listed(X)) else []
 
     @available_if(probabilistic)
-    def predict_proba(self, X: Any) -> list[Array]:
+    def predict_proba(self, X: Any) -> list[Any]:
         """Return for each graph the marginal probabilities (node, label)."""
         return super().predict_proba(X) if (X := self._listed(X)) else []
 
@@ -102,12 +107,27 @@ class GraphLabeler(StructuredPredictor):
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return the share of annotated nodes whose label is right; sample_weight is per graph."""
-        predicted = self.predict(X)
-        true = flat_labels(Y, [labels.shape for labels in predicted])
-        guesses = [label for labels in predicted for label in np.ravel(labels).tolist()]
-        return share_right(true, guesses, [labels.size for labels in predicted], sample_weight)
+        predicted, types = self.predict(X), self._fitted.type_names
+        by_type = [list(y.values()) if isinstance(y, dict) else [y] for y in predicted]
+        shapes = [tuple(own.size for own in y) if len(types) > 1 else y[0].shape for y in by_type]
+        guesses = [label for y in by_type for own in y for label in np.ravel(own).tolist()]
+        sizes = [sum(own.size for own in y) for y in by_type]
+        return share_right(flat_labels(Y, shapes, types), guesses, sizes, sample_weight)
 
     @property
-    def table_weights_(self) -> Array:
-        """The weights of edges, (edge type or feature, label, label)."""
-        return self._fitted.features.table_weights(self.weights_)
+    def classes_by_type_(self) -> dict[Any, np.ndarray]:
+        """The labels of each type of nodes, in the order of its columns; of the type None where nodes have no types."""
+        classes = self._fitted.all_classes
+        return classes if isinstance(classes, dict) else {None: classes}
+
+    @property
+    def table_weights_(self) -> Any:
+        """The weights of edges, (edge type or feature, label, label); by pairs of types where nodes have types."""
+        task = self._fitted
+        found = task.features.table_weights(self.weights_)
+        if not task.types:
+            return found[0]
+        names = task.type_names
+        return {
+            tuple(names[t] for t in own.ends): weights for own, weights in zip(task.features.tables, found, strict=True)
+        }

@@ -92,12 +92,13 @@ def scores(predictor: Any, answers: Any, data: Dataset) -> Scored:
     return scores_of_rankings(np.argsort(order, axis=1), data.y, labels, predictor.unlisted)
 
 
-def part_names(predictor: Any) -> list[str]:
-    """Name labels, or labels in a position."""
+def part_name(predictor: Any, kind: str, part: int) -> tuple[str, str]:
+    """Name a label, or a label in a position."""
     labels = class_names(predictor)
     if predictor.encoding == "vector":
-        return labels
-    return [f"{label} in place {place}" for label in labels for place in range(1, len(labels) + 1)]
+        return "", labels[part]
+    label, place = divmod(part, len(labels))
+    return "", f"{labels[label]} in place {place + 1}"
 
 
 CARD = Card(
@@ -112,5 +113,5 @@ CARD = Card(
     checkup=CHECKUP,
     options=OPTIONS,
     soft="predict_soft",
-    part_names=part_names,
+    part_name=part_name,
 )

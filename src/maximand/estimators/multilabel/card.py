@@ -16,7 +16,7 @@ from maximand.estimators.multilabel.checkup import CHECKUP
 from maximand.estimators.multilabel.estimator import SHAPES, MultilabelClassifier
 from maximand.estimators.multilabel.reading import FORMATS
 from maximand.estimators.multilabel.scores import indicators, scores_of_labels, scores_of_sets, side_by_side
-from maximand.features import GraphFeatures
+from maximand.features import GraphFeatures, TableWeights
 from maximand.tasks import Budget, Independent, MultilabelTask, Pairwise
 from maximand.tasks.multilabel import BoundMultilabel
 
@@ -95,10 +95,13 @@ def scores(predictor: Any, answers: Any, data: Dataset) -> Scored:
     return values, dict(zip(labels, scores_of_labels(guesses, truth), strict=True))
 
 
-def pair_name(features: Any, labels: list[str], number: int) -> tuple[str, str]:
-    """Name the weight of a set that has both of two labels."""
-    first, second = (int(side[number]) for side in np.triu_indices(len(labels), 1))
-    return "both", f"{labels[first]} & {labels[second]}"
+def part_name(predictor: Any, kind: str, part: int) -> tuple[str, str]:
+    """Name a label that is there, or two that are."""
+    labels = class_names(predictor)
+    if kind == "tables":
+        first, second = (int(side[part // 4]) for side in np.triu_indices(len(labels), 1))
+        return "both", f"{labels[first]} & {labels[second]}"
+    return "", labels[part // 2 if kind == "nodes" else part]
 
 
 CARD = Card(
@@ -111,8 +114,8 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=CHECKUP,
-    stored=(Budget, GraphFeatures, Independent, Pairwise),
+    stored=(Budget, GraphFeatures, Independent, Pairwise, TableWeights),
     options=OPTIONS,
-    tied_name=pair_name,
+    part_name=part_name,
     min_labels=1,
 )

@@ -93,9 +93,9 @@ def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[
     yield from clashes(data, "level")
 
 
-def part_names(predictor: Any) -> list[str]:
-    """Name the thresholds between neighbouring levels."""
-    return [f"above {level}" for level in class_names(predictor)[:-1]]
+def part_name(predictor: Any, kind: str, part: int) -> tuple[str, str]:
+    """Name the threshold between two neighbouring levels."""
+    return "", f"above {class_names(predictor)[part]}"
 
 
 CARD = Card(
@@ -109,6 +109,6 @@ CARD = Card(
     scores=scores,
     checkup=Checkup(counts, findings, planes=of_timed_parts, in_order=True),
     options=(SCALE,),
-    part_names=part_names,
+    part_name=part_name,
     noun="level",
 )

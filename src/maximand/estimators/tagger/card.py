@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from maximand.cards.card import Card
+from maximand.cards.card import Card, class_names
 from maximand.cards.checkup import Checkup, Finding, matrix_bytes
 from maximand.cards.data import Dataset
 from maximand.cards.findings import of_labels
@@ -96,15 +96,11 @@ def planes(matrix: Any, space: OutputSpace, data: Dataset) -> tuple[float, float
     return PLANES * matrix_bytes(matrix), 0.0
 
 
-def transition_name(features: ChainFeatures, labels: list[str], number: int) -> tuple[str, str]:
-    """Name the weight of a transition, of the start or of the end."""
-    k = len(labels)
-    n_moves = k * k if features.pairs is None else features.pairs.size
-    if number < n_moves:
-        before, after = divmod(int(number if features.pairs is None else features.pairs[number]), k)
-        return f"{labels[before]} →", labels[after]
-    number -= n_moves
-    return ("start", labels[number]) if features.start and number < k else ("end", labels[number % k])
+def part_name(predictor: Any, kind: str, part: int) -> tuple[str, str]:
+    """Name a tag, or a tag and the next one."""
+    tags = class_names(predictor)
+    before, after = divmod(part, len(tags))
+    return (f"{tags[before]} →", tags[after]) if kind == "transitions" else ("", tags[part])
 
 
 CARD = Card(
@@ -119,5 +115,5 @@ CARD = Card(
     checkup=Checkup(counts, findings, sizes, rows=rows, digests=digests, planes=planes),
     stored=(ChainFeatures, Legality),
     options=OPTIONS,
-    tied_name=transition_name,
+    part_name=part_name,
 )

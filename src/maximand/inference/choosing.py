@@ -49,7 +49,7 @@ class MaximaAndSums(Inference):
         return self.sums.mixed(graphs, theta, temperatures, hidden)
 
 
-def automatic(graphs: FactorGraphs) -> Inference:
+def chosen_inference(graphs: FactorGraphs) -> Inference:
     """Return an exact inference where that is cheap; else GraphCut() for two states, else BeliefPropagation().
 
     The relaxation by GraphCut() keeps training's guarantees, but has no marginals; with more states there is no
