@@ -40,8 +40,8 @@ def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: 
     known = np.array([not unknown(label) for label in true], dtype=bool)
     right = np.array(
         [
-            guess in label if isinstance(label, Candidates) else guess == label
-            for label, guess in zip(true, guesses, strict=True)
+            is_known and (guess in label if isinstance(label, Candidates) else guess == label)
+            for is_known, label, guess in zip(known, true, guesses, strict=True)
         ]
     )
     weight = checked_weight(sample_weight, len(sizes))

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
 from maximand.support import Ints
+from maximand.tasks.label_names import coded, unknown
 
 
 @dataclass(frozen=True)
@@ -167,14 +168,15 @@ def shape_of(graph: NodesAndEdges) -> tuple[int, ...]:
     return graph.sides if isinstance(graph, Grid) else (len(graph),)
 
 
-def flat_labels(Y: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-    """Return the labels of all graphs one after the other, checked against their shapes."""
+def flat_labels(Y: Any, shapes: Sequence[tuple[int, ...]], classes: Any = None) -> list[Any]:
+    """Return the labels of all graphs one after the other, checked against their shapes, as `coded` does."""
     Y = list(Y)
     if len(Y) != len(shapes):
         raise ValueError(f"X has {len(shapes)} graphs but Y has {len(Y)}; each graph needs its labels.")
     flat: list[Any] = []
     for i, (y, own) in enumerate(zip(Y, shapes, strict=True)):
         n_nodes = prod(own)
+        y = [None] * n_nodes if unknown(y) else y
         if not hasattr(y, "__iter__") or (isinstance(y, np.ndarray) and not y.ndim):
             raise ValueError(f"Y[{i}] is {y!r}; give a label for each of the {n_nodes} nodes (None where unknown).")
         labels = y.ravel().tolist() if isinstance(y, np.ndarray) else list(y)
@@ -189,4 +191,4 @@ def flat_labels(Y: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
                 "unknown)."
             )
         flat += labels
-    return [None if isinstance(label, int) and not isinstance(label, bool) and label == -1 else label for label in flat]
+    return coded(flat, classes)

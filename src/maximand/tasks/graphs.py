@@ -31,7 +31,7 @@ from maximand.tasks.label_names import LabelNames, given_classes, named_labels, 
 
 @dataclass(frozen=True)
 class GraphTask(Task):
-    """Labelled graphs; a label that is not known is None (or -1 where labels are integers).
+    """Labelled graphs; a label that is not known is None, NaN or -1.
 
     A graph is a `NodesAndEdges`, a tuple (nodes, edges) or (nodes, edges, edge_features), or an array (height, width,
     feature) for a grid. See `GraphLabeler` for the settings.
@@ -53,7 +53,7 @@ class GraphTask(Task):
         graphs = self.graphs(X)
         if not graphs:
             raise ValueError("X holds no graphs; give at least one.")
-        tags = flat_labels(Y, [shape_of(graph) for graph in graphs])
+        tags = flat_labels(Y, [shape_of(graph) for graph in graphs], self.classes)
         names = LabelNames(ordered(named_labels(tags)) if self.classes is None else given_classes(self.classes))
         if names.count < 2:
             raise ValueError(
@@ -176,7 +176,7 @@ class BoundGraphs(BoundTask):
 
     def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode labels."""
-        return self.annotate(flat_labels(Y, _shapes(examples)), examples)
+        return self.annotate(flat_labels(Y, _shapes(examples), self.names.classes), examples)
 
     def annotate(self, labels: list[Any], examples: Examples) -> Labels:
         """Encode the labels of all graphs."""

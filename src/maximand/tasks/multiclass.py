@@ -46,7 +46,7 @@ def classes_of(Y: Any, classes: Any) -> LabelNames:
     if classes is not None:
         found = given_classes(classes)
     elif isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS":
-        found = np.unique(Y)
+        found = np.unique(Y[Y == Y])  # NaN is no label
     else:
         found = ordered(named_labels(Y))
     names = LabelNames(found)
@@ -75,9 +75,12 @@ class BoundMulticlass(BoundTable):
         n = examples.n_examples
         if len(Y) != n:
             raise ValueError(f"X has {n} rows but y has {len(Y)} labels; each row needs one (None where unknown).")
-        if isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS" and np.isin(Y, self.names.classes).all():
-            order = np.argsort(self.names.classes)
-            return Labels.single(order[np.searchsorted(self.names.classes, Y, sorter=order)], self.names.count)
+        classes = self.names.classes
+        # Numbers of one kind are compared exactly; int64 and uint64 would meet as floats.
+        alike = isinstance(Y, np.ndarray) and Y.dtype.kind == classes.dtype.kind and Y.dtype.kind in "iufbUS"
+        if alike and np.isin(Y, classes).all():
+            order = np.argsort(classes)
+            return Labels.single(order[np.searchsorted(classes, Y, sorter=order)], self.names.count)
         codes, candidates = self.names.encode(list(Y))
         return Labels.single(codes, self.names.count, candidates)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from maximand.features import Examples, PerLabel
 from maximand.spaces import Matching, Orders, Ranking
 from maximand.support import Array, Bools, Ints
 from maximand.tasks.base import Task
-from maximand.tasks.label_names import Candidates, LabelNames, given_classes, ordered, unknown
+from maximand.tasks.label_names import Candidates, LabelNames, coded, given_classes, ordered, unknown
 from maximand.tasks.table import BoundTable
 
 ENCODINGS = ("matrix", "vector")
@@ -24,8 +25,8 @@ class RankingTask(Task):
     """Order all labels for each row. An annotation lists labels, the best first: a sequence, or text such as "b>a=d>c".
 
     A set within the sequence (= in text) holds labels that tie: their order is not known. Labels that are not listed
-    may be anywhere, or below the listed ones; None, or an empty list, says nothing, and None or NaN within a sequence
-    is skipped. encoding: "matrix" scores every (label, position), "vector" every label.
+    may be anywhere, or below the listed ones; None, or an empty list, says nothing, and None, NaN or -1 within a
+    sequence is skipped. encoding: "matrix" scores every (label, position), "vector" every label.
     """
 
     encoding: str = "matrix"
@@ -40,7 +41,7 @@ class RankingTask(Task):
             raise ValueError(f"encoding is {self.encoding!r}; choose one of {', '.join(map(repr, ENCODINGS))}.")
         if self.unlisted not in UNLISTED:
             raise ValueError(f"unlisted is {self.unlisted!r}; choose one of {', '.join(map(repr, UNLISTED))}.")
-        rankings = read(Y)
+        rankings = read(Y, self.classes)
         found = (label for ranking in rankings for tied in ranking for label in tied)
         classes = ordered(found) if self.classes is None else given_classes(self.classes)
         if classes.size < 2:
@@ -58,11 +59,11 @@ class RankingTask(Task):
 Order = list[tuple[Any, ...]]  # labels that tie, the best first
 
 
-def read(Y: Any) -> list[Order]:
+def read(Y: Any, classes: Any = None) -> list[Order]:
     """Return every ranking as a list of tuples of labels that tie."""
     if isinstance(Y, str) or not hasattr(Y, "__iter__"):
         raise ValueError(f"y is {Y!r}; give a ranking for each row, such as ['b', 'a', 'c'], the best first.")
-    rows = [_order(ranking, i) for i, ranking in enumerate(Y.tolist() if isinstance(Y, np.ndarray) else Y)]
+    rows = [_order(ranking, i, classes) for i, ranking in enumerate(Y.tolist() if isinstance(Y, np.ndarray) else Y)]
     for i, row in enumerate(rows):
         listed = [label for tied in row for label in tied]
         if len(set(listed)) < len(listed):
@@ -71,19 +72,18 @@ def read(Y: Any) -> list[Order]:
     return rows
 
 
-def _order(ranking: Any, i: int) -> Order:
+def _order(ranking: Any, i: int, classes: Any) -> Order:
     if unknown(ranking):
         return []
     if isinstance(ranking, str):
         return _from_text(ranking, i)
     if isinstance(ranking, (dict, bytes, *Candidates)) or not hasattr(ranking, "__iter__"):
         raise ValueError(f"y[{i}] is {ranking!r}; list the labels in order, such as ['b', 'a', 'c'], the best first.")
-    plain = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
     try:
         return [
-            tuple(label) if isinstance(label, Candidates) else (_checked(label),)
-            for label in plain
-            if not unknown(label) and label != set()
+            tied
+            for label in coded(ranking, classes)
+            if (tied := _known(label if isinstance(label, Candidates) else [label], classes))
         ]
     except TypeError:
         raise ValueError(f"y[{i}] is {ranking!r}; labels are strings, numbers or tuples.") from None
@@ -98,9 +98,11 @@ def _from_text(ranking: str, i: int) -> Order:
     return order
 
 
-def _checked(label: Any) -> Any:
-    hash(label)
-    return label.item() if isinstance(label, np.generic) else label
+def _known(tied: Iterable[Any], classes: Any) -> tuple[Any, ...]:
+    """Return the labels that tie, without those that are not known; what cannot be a label is a TypeError."""
+    known = tuple(label for label in coded(tied, classes) if label is not None)
+    hash(known)
+    return known
 
 
 class BoundRanking(BoundTable):
@@ -123,7 +125,7 @@ class BoundRanking(BoundTable):
 
     def annotation(self, examples: Examples, Y: Any) -> Orders:
         """Return which labels come before which."""
-        return self.orders(read(Y), examples.n_examples)
+        return self.orders(read(Y, self.names.classes), examples.n_examples)
 
     def orders(self, rankings: list[Order], n: int) -> Orders:
         """Return the same for rankings that were read."""
@@ -163,7 +165,7 @@ class BoundRanking(BoundTable):
         A pair is known when both labels are listed and do not tie, or when one is listed and the other below all.
         """
         taus, known = np.zeros(len(positions)), np.zeros(len(positions), dtype=bool)
-        for i, (groups, own) in enumerate(zip(self._groups(read(Y)), positions, strict=True)):
+        for i, (groups, own) in enumerate(zip(self._groups(read(Y, self.names.classes)), positions, strict=True)):
             listed = groups >= 0
             agree = np.sign(np.subtract.outer(groups[listed], groups[listed]))
             agree = agree * np.sign(np.subtract.outer(own[listed], own[listed]))

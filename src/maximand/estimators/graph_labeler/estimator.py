@@ -28,8 +28,8 @@ class GraphLabeler(StructuredPredictor):
 
     X is a list of graphs: `NodesAndEdges(nodes, edges, edge_features, edge_types)`, tuples (nodes, edges) or (nodes,
     edges, edge_features), or arrays (height, width, feature) for grids such as images. Y is a list of labels for the
-    nodes of each graph, for a grid also as an array (height, width); a label is None (or -1 among integers) where it is
-    not known, or a set of candidates. Predictions of grids have their shape.
+    nodes of each graph, for a grid also as an array (height, width); a label is None, NaN or -1 where it is not known,
+    or a set of candidates. Predictions of grids have their shape.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -103,7 +103,7 @@ class GraphLabeler(StructuredPredictor):
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return the share of annotated nodes whose label is right; sample_weight is per graph."""
         predicted = self.predict(X)
-        true = flat_labels(Y, [labels.shape for labels in predicted])
+        true = flat_labels(Y, [labels.shape for labels in predicted], self.classes_)
         guesses = [label for labels in predicted for label in np.ravel(labels).tolist()]
         return share_right(true, guesses, [labels.size for labels in predicted], sample_weight)
 

@@ -32,8 +32,8 @@ class SequenceTagger(StructuredPredictor):
 
     With loss="crf" this is a linear-chain conditional random field, with "hinge" a structural SVM. X is a list of
     matrices (token, feature), dense or sparse; one matrix with lengths=; or a list of lists of feature dicts, or of
-    lists of feature names. Y is a list of tag sequences; a tag is a label, None (or -1 among integers) where it is
-    not known, or a set of candidates.
+    lists of feature names. Y is a list of tag sequences; a tag is a label, None, NaN or -1 where it is not known,
+    or a set of candidates.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -123,7 +123,7 @@ class SequenceTagger(StructuredPredictor):
         X = X if lengths is None else Ragged(X, lengths)
         predicted = self.predict(X)
         sizes = np.array([len(tags) for tags in predicted])
-        true = flat_tags(Y, np.concatenate([[0], np.cumsum(sizes)]))
+        true = flat_tags(Y, np.concatenate([[0], np.cumsum(sizes)]), self.classes_)
         guesses = [tag for tags in predicted for tag in tags.tolist()]
         return share_right(true, guesses, sizes, sample_weight)
 
