@@ -24,6 +24,11 @@ class Loss:
         """What both sides ask of a space beyond what every space can."""
         return self.penalty.needs if self.reward is None else self.penalty.needs | self.reward.needs
 
+    @property
+    def reads_cost(self) -> bool:
+        """Whether it depends on what mistakes cost."""
+        return self.penalty.reads_cost or (self.reward is not None and self.reward.reads_cost)
+
     def check(self, space: OutputSpace) -> None:
         """Refuse a space that cannot answer."""
         space.require(self.needs)

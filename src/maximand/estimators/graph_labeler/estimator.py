@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, probabilistic
+from maximand.estimators.means import probabilistic
+from maximand.estimators.predictor import StructuredPredictor
 from maximand.estimators.scoring import class_cost, share_right
 from maximand.inference import Inference
 from maximand.losses import Loss
@@ -51,7 +52,7 @@ class GraphLabeler(StructuredPredictor):
     cost : Cost or None
         What a mistake costs; None for the number of wrong labels.
     class_weight : dict, "balanced" or None
-        Factors of the cost of missing each label; with cost=None only.
+        Factors of the cost of missing each label; with cost=None and a loss or decoder that reads the cost: not crf.
     classes : array or None
         All labels, where some may be missing from the training data.
     decoder : Decoder or None

@@ -16,7 +16,7 @@ from maximand.cards.tables import check_columns, check_width, has_rankings, unla
 from maximand.estimators.label_ranker.checkup import CHECKUP
 from maximand.estimators.label_ranker.estimator import LabelRanker
 from maximand.estimators.label_ranker.scores import scores_of_rankings
-from maximand.estimators.predictor import layer_of
+from maximand.estimators.means import layer_of
 from maximand.formats import Attribute, FormatError, read_rankings
 from maximand.oracles import Projection
 from maximand.tasks import RankingTask

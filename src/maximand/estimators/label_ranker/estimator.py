@@ -9,7 +9,8 @@ from sklearn.utils.metaestimators import available_if
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import joined, layer_of, probabilistic
+from maximand.estimators.means import layer_of, probabilistic
+from maximand.estimators.predictor import joined
 from maximand.estimators.scoring import mean_of_known
 from maximand.estimators.table import TablePredictor
 from maximand.losses import LOSSES, Loss, named

@@ -14,7 +14,7 @@ from maximand.cards.card import Card, Scored
 from maximand.cards.checkup import Checkup, Finding
 from maximand.cards.data import Dataset, Format, Known, Unlabelled
 from maximand.cards.findings import of_labels
-from maximand.cards.options import SCALE, Options
+from maximand.cards.options import CLASS_WEIGHT, SCALE, Options, weights_by_label
 from maximand.cards.steps import scaled
 from maximand.estimators.multiclass.estimator import MulticlassClassifier
 from maximand.formats import FormatError, read_svmlight
@@ -35,7 +35,8 @@ def read(source: str, known: Known, options: Options) -> Dataset:
 
 def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a classifier, behind a scaler where asked for."""
-    return scaled(MulticlassClassifier(**settings), options["scale"])
+    weights = weights_by_label(options["class_weight"], data.y.tolist())
+    return scaled(MulticlassClassifier(class_weight=weights, **settings), options["scale"])
 
 
 def lines(predictor: Any, unlabelled: Unlabelled, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
@@ -59,7 +60,7 @@ def counts(data: Dataset) -> Counter[Any]:
 
 def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[Finding]:
     """Look at single labels."""
-    return of_labels(counts)
+    return of_labels(counts, MulticlassClassifier(loss=options["loss"], class_weight=options["class_weight"]))
 
 
 CARD = Card(
@@ -72,5 +73,5 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=Checkup(counts, findings),
-    options=(SCALE,),
+    options=(SCALE, CLASS_WEIGHT),
 )

@@ -18,7 +18,7 @@ from maximand.losses import Loss
 from maximand.oracles import Projection
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
-from maximand.tasks.base import checked_weight
+from maximand.tasks.base import checked_weight, usable_weights
 from maximand.tasks.label_names import Candidates, unknown
 
 
@@ -60,6 +60,11 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         weight = checked_weight(sample_weight, X.shape[0])
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, examples, annotation, weight)
+
+    @property
+    def _reads_class_weight(self) -> bool:
+        """They weigh examples, whatever the loss."""
+        return True
 
     def _unbound(self) -> MulticlassTask:
         return MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs)
@@ -108,7 +113,11 @@ def class_weighted(class_weight: Any, classes: np.ndarray, codes: Ints, weight: 
         return weight
     factors = class_factors(class_weight, classes, codes)
     by_example = np.where(codes >= 0, factors[np.maximum(codes, 0)], 1.0)
-    return by_example if weight is None else by_example * weight
+    if weight is None:
+        return by_example
+    with np.errstate(over="ignore"):
+        both = by_example * weight
+    return usable_weights(both, range(both.size), "class_weight * sample_weight", "example")
 
 
 def _partial(y: Any) -> bool:

@@ -60,6 +60,11 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, examples, annotation, weight)
 
+    @property
+    def _reads_class_weight(self) -> bool:
+        """They weigh examples, whatever the loss."""
+        return True
+
     def _unbound(self) -> OrdinalTask:
         return OrdinalTask(self.fit_intercept, self.cost, self.classes)
 

@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, joined, probabilistic
+from maximand.estimators.means import probabilistic
+from maximand.estimators.predictor import StructuredPredictor, joined
 from maximand.estimators.scoring import class_cost, share_right
 from maximand.features import Examples
-from maximand.losses import Loss
+from maximand.losses import Loss, named
 from maximand.oracles import Projection
 from maximand.spaces import Chain, Legality
 from maximand.support import Array, Ints
@@ -51,7 +52,7 @@ class SequenceTagger(StructuredPredictor):
     cost : Cost or None
         What a mistake costs; None for the number of wrong tags.
     class_weight : dict, "balanced" or None
-        Factors of the cost of missing each tag; with cost=None only. Losses without a cost do not use it.
+        Factors of the cost of missing each tag; with cost=None and a loss or decoder that reads the cost: not crf.
     classes : array or None
         All tags, where some may be missing from the training data.
     vectorizer : transformer or None
@@ -77,8 +78,16 @@ class SequenceTagger(StructuredPredictor):
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
         if position_weight is not None:
+            self._check_position_weight()
             annotation = replace(annotation, weights=_position_weights(position_weight, np.diff(annotation.offsets)))
         return self._train(X, bound, examples, annotation, checked_weight(sample_weight, examples.n_examples))
+
+    def _check_position_weight(self) -> None:
+        if not named(self.loss).reads_cost:
+            raise ValueError(
+                f"position_weight is part of the cost, which the loss {named(self.loss).name} does not read; use "
+                "loss='augmented_crf' or 'hinge'."
+            )
 
     def _unbound(self) -> TaggingTask:
         return TaggingTask(
