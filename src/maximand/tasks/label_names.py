@@ -23,6 +23,16 @@ def unknown(label: Any) -> bool:
     return label is None or label is missing or (isinstance(label, (float, np.floating)) and bool(label != label))
 
 
+def is_frame(values: Any) -> bool:
+    """Whether this is a data frame, as pandas has them: a table whose columns have names."""
+    return hasattr(values, "columns") and hasattr(values, "to_numpy")
+
+
+def single_column(labels: Any) -> Any:
+    """Return the column of a data frame that has one; anything else as it is."""
+    return labels.iloc[:, 0] if is_frame(labels) and labels.shape[1] == 1 else labels
+
+
 def coded(labels: Iterable[Any], classes: Any = None) -> list[Any]:
     """Return labels that may be codes as plain Python values, None where nothing is known.
 

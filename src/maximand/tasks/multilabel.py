@@ -15,7 +15,7 @@ from maximand.inference import FactorGraphs, Inference, Structure, Structures
 from maximand.spaces import Graph, Labels, Sizes, Subset
 from maximand.support import Array, Ints
 from maximand.tasks.base import Task, checked_pairs
-from maximand.tasks.label_names import LabelNames, given_classes, ordered, unknown
+from maximand.tasks.label_names import LabelNames, given_classes, is_frame, ordered, unknown
 from maximand.tasks.label_sets import Independent, Pairwise, Shape
 from maximand.tasks.table import BoundTable
 
@@ -27,9 +27,9 @@ PRESENT_PAIR = np.array([[-1, -1], [-1, 0]])  # a weight where both labels are t
 class MultilabelTask(Task):
     """Label sets. y is an indicator matrix (row, label), -1 or NaN where unknown, or a list of collections of labels.
 
-    In a list, a dict {label: True or False} says what is known of a row; other labels are unknown. classes: the labels,
-    where they are not the columns of y or not all occur. pairs: "all", or "seen" for weights of (feature, label)
-    pairs that occur together in (sparse) training data only.
+    The columns of a data frame are labels. In a list, a dict {label: True or False} says what is known of a row; other
+    labels are unknown. classes: the labels, where they are not the columns of y or not all occur. pairs: "all", or
+    "seen" for weights of (feature, label) pairs that occur together in (sparse) training data only.
     """
 
     shape: Shape = field(default_factory=Independent)
@@ -43,7 +43,9 @@ class MultilabelTask(Task):
         if isinstance(self.shape, Pairwise) and not isinstance(self.shape.search, Inference | None):
             raise ValueError(f"search is {self.shape.search!r}; give None or an inference such as GraphCut().")
         known = None if self.classes is None else given_classes(self.classes)
-        Y = read(Y, n_labels=None if known is None else known.size)
+        if known is None and is_frame(Y):
+            known = given_classes(list(Y.columns))
+        Y = read(by_name(Y, known), n_labels=None if known is None else known.size)
         if known is not None:
             classes = known
         elif isinstance(Y, np.ndarray):
@@ -75,6 +77,13 @@ def _pairwise(node: PerLabel) -> GraphFeatures:
     k = node.n_labels
     columns = np.stack([np.full(k, -1), np.arange(k)], axis=1).ravel()
     return GraphFeatures(node, PRESENT_PAIR, Structure.complete(k).n_tables, columns=columns)
+
+
+def by_name(Y: Any, classes: np.ndarray | None) -> Any:
+    """Put the columns of a data frame in the order of the classes, where they have their names."""
+    if classes is None or not is_frame(Y) or set(Y.columns) != set(classes.tolist()):
+        return Y
+    return Y[classes.tolist()]
 
 
 def read(Y: Any, indicators: bool | None = None, n_labels: int | None = None) -> np.ndarray | list[Any]:
@@ -211,7 +220,7 @@ class BoundMultilabel(BoundTable):
 
     def codes(self, Y: Any) -> Ints:
         """Return the matrix (row, label): 1, 0, or -1 where not known."""
-        Y = read(Y, self.indicators)
+        Y = read(by_name(Y, self.names.classes), self.indicators)
         return self._from_matrix(Y) if isinstance(Y, np.ndarray) else self._from_sets(Y)
 
     def _from_matrix(self, matrix: np.ndarray) -> Ints:

@@ -19,7 +19,7 @@ from maximand.oracles import Projection
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
 from maximand.tasks.base import checked_weight, usable_weights
-from maximand.tasks.label_names import Candidates, unknown
+from maximand.tasks.label_names import Candidates, single_column, unknown
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -100,6 +100,7 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
 
 def labels_of(y: Any) -> Any:
     """Return labels as a list where some are sets of candidates or not known; else as scikit-learn wants them."""
+    y = single_column(y)
     if _partial(y) or _mixed(y):
         return y.tolist() if isinstance(y, np.ndarray) else list(y)
     y = column_or_1d(y, warn=True)
