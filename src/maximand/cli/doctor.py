@@ -97,6 +97,7 @@ def _test_data(options: argparse.Namespace, card: Card, form: Format, data: Data
         tuple(theirs for theirs in card.formats if theirs.content == form.content),
         matrix.shape[1],
         columns=tuple(column.name for column in data.columns),
+        decided=data.decided,
     )
     return read_dataset(other, format_of(other, known), known)
 

@@ -25,12 +25,13 @@ from maximand.tasks.multiclass import BoundMulticlass
 def read(source: str, known: Known, options: Options) -> Dataset:
     """Read svmlight rows; whole numbers are labels as they are."""
     try:
-        rows = read_svmlight(source, n_features=known.n_features)
+        rows = read_svmlight(source, n_features=known.n_features, zero_based=known.decided.get("zero_based", "auto"))
     except FormatError as error:
         problem = error.problem.replace("use read_multilabel_svmlight", "say --format svmlight-multilabel")
         raise FormatError(error.name, error.line, problem) from None
     whole = np.array_equal(rows.y, np.rint(rows.y))
-    return Dataset(source, rows.X, rows.y.astype(np.int64) if whole else rows.y)
+    y = rows.y.astype(np.int64) if whole else rows.y
+    return Dataset(source, rows.X, y, decided={"zero_based": rows.zero_based})
 
 
 def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
