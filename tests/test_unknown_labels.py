@@ -161,4 +161,4 @@ def test_integers_beyond_the_precision_of_floats_are_told_apart(estimator, dtype
     assert codes.tolist() == [0, 1, 2] * 4
     assert model.task_.annotation(model.task_.encode(X), swapped).codes.tolist() == [1, 0, 2] * 4
     with pytest.raises(ValueError, match="has the unknown label 9007199254740995"):
-        model.costs(X, np.array([2**53 + 3] * 12, dtype=there))
+        model.task_.annotation(model.task_.encode(X), np.array([2**53 + 3] * 12, dtype=there))

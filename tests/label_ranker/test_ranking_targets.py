@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maximand import LabelRanker
-from maximand.tasks.orders import TARGETS, read_orders, read_target
+from maximand.tasks.ranking_targets import TARGETS, read_orders, read_target
 
 
 def test_scores_and_positions_are_orders(table):

@@ -9,11 +9,12 @@ import numpy as np
 
 from maximand.costs import Cost, Hamming, Squared
 from maximand.features import Examples, PerLabel
+from maximand.orders import Order
 from maximand.spaces import Matching, Orders, Ranking
 from maximand.support import Array, Bools, Ints
 from maximand.tasks.base import Task
 from maximand.tasks.label_names import LabelNames, given_classes, ordered
-from maximand.tasks.orders import Order, Ranked, read_orders
+from maximand.tasks.ranking_targets import Ranked, read_orders
 from maximand.tasks.table import BoundTable
 
 ENCODINGS = ("matrix", "vector")

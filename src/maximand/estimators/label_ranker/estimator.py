@@ -19,7 +19,7 @@ from maximand.oracles import Projection, Soft
 from maximand.support import Array, Ints
 from maximand.tasks import RankingTask
 from maximand.tasks.base import checked_weight
-from maximand.tasks.orders import read_target
+from maximand.tasks.ranking_targets import read_target
 
 
 def _of_positions(ranker: LabelRanker) -> bool:

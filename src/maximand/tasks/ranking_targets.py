@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from maximand.orders import Order, order_of_text, problem_of
 from maximand.support import Array
 from maximand.tasks.label_names import Candidates, coded, given_classes, is_frame, unknown
 
 TARGETS = ("orders", "scores", "positions")
-Order = tuple[tuple[Any, ...], ...]  # labels that tie, the best first
 
 
 @dataclass(frozen=True)
@@ -21,28 +21,6 @@ class Ranked:
 
     orders: list[Order]
     labels: np.ndarray
-
-
-def order_of_text(text: str) -> Order:
-    """Read "b>a=d>c": b before a and d, which tie, before c."""
-    return tuple(tuple(label.strip() for label in tied.split("=")) for tied in text.split(">"))
-
-
-def problem_of(order: Order) -> str | None:
-    """Say what is wrong with a ranking."""
-    listed = [label for tied in order for label in tied]
-    if "" in listed:
-        return "has an empty label; write 'b>a=d>c'"
-    if len(set(listed)) < len(listed):
-        twice = next(label for label in listed if listed.count(label) > 1)
-        return f"lists the label {twice!r} twice; a label has one place in a ranking"
-    number = next((label for label in listed if isinstance(label, float) and not label.is_integer()), None)
-    if number is not None:
-        return (
-            f"lists {number!r}, a number that is no label; say target='scores' where y holds scores of labels, or "
-            "target='positions'"
-        )
-    return None
 
 
 def read_orders(Y: Any, classes: Any = None) -> list[Order]:
