@@ -29,7 +29,7 @@ from maximand.oracles import Projection
 from maximand.shards import LANES
 from maximand.solvers import Record, Result, Solver, automatic
 from maximand.solvers.base import Run
-from maximand.spaces import OutputSpace
+from maximand.spaces import OutputSpace, Shares
 from maximand.support import Array
 from maximand.tasks import BoundTask, Task
 from maximand.tasks.base import checked_weight
@@ -141,6 +141,10 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
 
     @with_callbacks
     def _train(self, X: Any, bound: BoundTask, examples: Examples, annotation: Any, weight: Array | None) -> Self:
+        if isinstance(annotation, Shares) and not named(self.loss).penalty.smooth:
+            raise ValueError(
+                f"y holds shares of labels and the loss {named(self.loss).name} takes maxima; use {self._soft_losses}."
+            )
         self._try_decoding(examples.space, bound.cost)
         batch = Batch(examples, annotation, bound.cost, np.ones(examples.n_examples))
         objective = Objective.of(

@@ -16,10 +16,12 @@ from maximand.estimators.scoring import class_factors, share_right
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
+from maximand.spaces import Shares
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
 from maximand.tasks.base import checked_weight, usable_weights
 from maximand.tasks.label_names import Candidates, single_column, unknown
+from maximand.tasks.soft_labels import is_soft, shares_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -28,7 +30,9 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
 
     With loss="hinge" this is the Crammer-Singer machine, with "crf" multinomial logistic regression, with "ramp" the
     robust machine of do2008. y holds labels of any type, sets of candidate labels, or None or NaN where nothing is
-    known.
+    known; or, for smooth losses such as "crf" and "euclidean", y is a table (row, label) of shares that sum to 1 in
+    each row: one-hot, or label proportions. The columns of a data frame are labels; others are `classes`, or else 0,
+    1, ...
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -57,6 +61,8 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and labels y."""
         X, bound, examples, annotation = self._bind(X, y)
+        if self.class_weight is not None and isinstance(annotation, Shares):
+            raise ValueError("y holds shares of labels, which have no class of their own; use sample_weight instead.")
         weight = checked_weight(sample_weight, X.shape[0])
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, examples, annotation, weight)
@@ -70,7 +76,7 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         return MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs)
 
     def _read(self, y: Any) -> Any:
-        return labels_of(y)
+        return y if is_soft(y) else labels_of(y)
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each label; of two labels, how far the second is above the first."""
@@ -78,8 +84,18 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; rows whose label is not known are left out, and a candidate is right."""
-        predicted, y = self.predict(X), labels_of(y)
+        """Return the accuracy; rows whose label is not known are left out, and a candidate is right.
+
+        Of shares of labels, the mean share of those that are predicted.
+        """
+        predicted, y = self.predict(X), self._read(y)
+        if is_soft(y):
+            shares = shares_of(y, self.classes_)
+            codes = self.task_.names.encode(predicted.tolist())[0]
+            check_consistent_length(predicted, shares)
+            return float(
+                np.average(shares[np.arange(codes.size), codes], weights=checked_weight(sample_weight, codes.size))
+            )
         if isinstance(y, list):
             check_consistent_length(predicted, y)
             return share_right(y, predicted.tolist(), np.ones(len(y), dtype=int), sample_weight)
