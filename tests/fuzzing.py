@@ -1,6 +1,6 @@
 """Damaged files for every reader: each must be read or refused, soon, in little memory, and never break a reader.
 
-`python tests/fuzzing.py formats 10000` runs that many under a limit of memory and prints what happened.
+`python tests/fuzzing.py formats 10000` runs that many for each reader under a limit of memory and prints what happened.
 """
 
 import argparse
@@ -107,9 +107,9 @@ def damaged(sample: Sample, rng: random.Random) -> bytes:
 
 
 def fuzz_formats(count: int, seed: int, seconds: float = 5.0) -> Summary:
-    """Read damaged files of all formats in turn."""
+    """Read so many damaged files of each format, of all formats in turn."""
     summary, rng, names = Summary(), random.Random(seed), list(SAMPLES)
-    for i in range(count):
+    for i in range(count * len(names)):
         name = names[i % len(names)]
         sample, data = SAMPLES[name], damaged(SAMPLES[name], rng)
         start = time.perf_counter()
@@ -165,8 +165,8 @@ def main() -> int:
     for failure in summary.failures[:5]:
         print(failure)
     print(
-        f"{options.count} files in {time.perf_counter() - start:.1f} s: {summary.read} read, "
-        f"{summary.refused} refused, {len(summary.failures)} failures; "
+        f"{options.count} files for each of {len(SAMPLES)} readers in {time.perf_counter() - start:.1f} s: "
+        f"{summary.read} read, {summary.refused} refused, {len(summary.failures)} failures; "
         f"slowest parse {summary.slowest * 1e3:.1f} ms, peak memory grew by {growth / 1024:.1f} MiB"
     )
     return bool(summary.failures)

@@ -1,6 +1,7 @@
 """The command line: what it prints, what it leaves behind, and how it fails."""
 
 import io
+import json
 import signal
 import subprocess
 import sys
@@ -211,3 +212,29 @@ def test_chunks_follow_the_conll_rules():
     assert chunks(["B-A", "I-A", "I-B", "O", "I-A", "B-A"]) == {(0, 2, "A"), (2, 3, "B"), (4, 5, "A"), (5, 6, "A")}
     scores = chunk_scores([["B-A", "O", "B-A"]], [["B-A", "B-A", "O"]])
     assert scores == {"chunk precision": 0.5, "chunk recall": 0.5, "chunk F1": 0.5}
+
+
+@pytest.mark.parametrize("form", ["svmlight", "svmlight-multilabel"])
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_features_are_counted_as_in_the_training_file(tmp_path, capsys, form, zero_based):
+    first = 0 if zero_based else 1
+
+    def write(name, columns):
+        rows = [f"{column % 2} {first + column}:1 {first + 3}:{1 + row % 2}" for row, column in enumerate(columns)]
+        (tmp_path / name).write_text("\n".join(rows) + "\n")
+        return str(tmp_path / name)
+
+    training, others = write("train.svm", [0, 1, 2] * 10), write("test.svm", [1, 2] * 5)
+    model = str(tmp_path / "m")
+    assert main(["fit", training, "--format", form, "-o", model, "--scale"]) == 0
+    capsys.readouterr()
+    for name in (training, others):
+        assert main(["evaluate", model, name, "--format", form, "--json"]) == 0
+        scores = json.loads(capsys.readouterr().out)
+        assert scores["accuracy" if form == "svmlight" else "subset accuracy"] == 1.0
+    assert main(["doctor", training, "--format", form, "--test", others]) == 0
+    (tmp_path / "shifted.svm").write_text("0 0:1 1:1\n")
+    code = main(["predict", model, str(tmp_path / "shifted.svm"), "--format", form])
+    assert code == (0 if zero_based else 1)
+    if not zero_based:
+        assert "shifted.svm, line 1: the index 0 is out of order; they begin at 1" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from maximand.formats import (
     LabelRankings,
     Mulan,
     OrdinalRows,
+    read_rankings,
     write_mulan,
     write_ordinal,
     write_rankings,
@@ -249,7 +250,7 @@ def test_csv_files_that_are_neither_are_refused(dishes, grades, tmp_path, capsys
         ("1;2;3\n", "Columns are separated by commas"),
         ("1,2,0\n", "the class is '0'; it must be a whole number from 1"),
         ("a,ranking\n", "no rows below the header"),
-        ("a,ranking\n1,x>x\n", "line 2: the ranking 'x>x' has an empty label or one twice"),
+        ("a,ranking\n1,x>x\n", "line 2: the ranking 'x>x' lists the label 'x' twice; a label has one place"),
         ("a,ranking\n1,x\n2,x\n", "there is only the label x; training needs two"),
         ("1,2\n3,2\n", "there is only the level 2; training needs two"),
     ):
@@ -343,3 +344,35 @@ def test_budgets_bound_the_sizes_of_label_sets(loss, tmp_path, capsys):
         (["--structure", "budget", "--inference", "tree"], "add --structure pairwise"),
     ):
         assert words in refused(capsys, "fit", *given, "-o", model, *options)
+
+
+def test_ties_are_read_alike_from_files_and_lists(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2)).round(3)
+    texts = ["tea=milk>water" if x > 0 else "water>milk=tea" if y > 0 else "milk>tea" for x, y in X]
+    rows = [f"{x},{y},{text}" for (x, y), text in zip(X, texts, strict=True)]
+    (tmp_path / "d.csv").write_text("\n".join(["x,y,ranking", *rows]) + "\n")
+    assert main(["fit", str(tmp_path / "d.csv"), "-o", str(tmp_path / "m")]) == 0
+    model, by_hand = load(tmp_path / "m"), LabelRanker().fit(X, texts)
+    assert model.classes_.tolist() == ["milk", "tea", "water"]
+    np.testing.assert_array_equal(model.weights_, by_hand.weights_)
+    read = read_rankings(tmp_path / "d.csv")
+    np.testing.assert_array_equal(LabelRanker().fit(X, read.rankings).weights_, by_hand.weights_)
+    capsys.readouterr()
+    seen = run_json(capsys, "doctor", tmp_path / "d.csv")
+    assert seen["rankings with ties"] == sum("=" in text for text in texts)
+    assert seen["label counts"] == {"milk": 40, "tea": 40, "water": sum("water" in text for text in texts)}
+    scores = run_json(capsys, "evaluate", tmp_path / "m", tmp_path / "d.csv")
+    assert scores["Kendall's tau"] == pytest.approx(by_hand.score(X, texts))
+
+
+def test_tied_labels_share_their_places():
+    truth = [("a", frozenset("bc"), "d"), (frozenset("abcd"),)]
+    for guess in ([0, 1, 2, 3], [0, 2, 1, 3]):
+        values, by_label = scores_of_rankings(np.array([guess, guess]), truth, list("abcd"))
+        assert (values["Kendall's tau"], values["wrong positions"], values["exact"]) == (1.0, 0.0, 1.0)
+        assert values["examples without an order"] == 1
+        assert by_label["b"]["in place"] == 1.0
+    values, _ = scores_of_rankings(np.array([[1, 0, 2, 3]]), truth[:1], list("abcd"))
+    assert values["Kendall's tau"] == pytest.approx((4 - 1) / 5)
+    assert values["wrong positions"] == 0.5

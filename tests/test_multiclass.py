@@ -246,7 +246,7 @@ def test_bad_input_gets_one_sentence(settings, X, y, message):
     ("weight", "message"),
     [
         ([1, -1, 1], r"sample_weight\[1\] is -1.0"),
-        ([0, 0, 0], "All sample weights"),
+        ([0, 0, 0], "sample_weight is zero everywhere"),
         ([1, 1], r"expected \(3,\)"),
     ],
 )

@@ -20,10 +20,12 @@ from maximand import (
     SequenceTagger,
     Soft,
     Squared,
+    StructuredPredictor,
     ZeroOne,
     load,
     save,
 )
+from maximand.tasks import OrdinalTask
 from thinning import scikit_learn_checks
 
 SIZES = ["S", "M", "L", "XL"]
@@ -36,9 +38,12 @@ SIZES = ["S", "M", "L", "XL"]
         OrdinalClassifier(loss="crf", tolerance=1e-12, regularization=0.1),
     ],
     expected_failed_checks=lambda estimator: (
-        {"check_classifiers_train": "wants the likeliest level predicted, and least absolute error is at the median"}
-        if estimator.loss == "euclidean"
-        else {}
+        {"check_classifiers_classes": "gives strings as levels, whose order is not known"}
+        | (
+            {"check_classifiers_train": "wants the likeliest level predicted; least absolute error is at the median"}
+            if estimator.loss == "euclidean"
+            else {}
+        )
     ),
 )
 @pytest.mark.filterwarnings("ignore")
@@ -190,7 +195,7 @@ BAD = [
         {"classes": SIZES},
         r"y\[3\] has the unknown label 'XXL'; the labels are 'S', 'M', 'L', 'XL'",
     ),
-    (["S", "M", "L"], {}, r"X has 4 rows but y has 3 labels"),
+    (["S", "M", "L"], {"classes": SIZES}, r"X has 4 rows but y has 3 labels"),
     (["S", "M", "L", "XL"], {"classes": ["S", "S"]}, "classes holds 'S' more than once"),
     (None, {}, "OrdinalClassifier requires y to be passed"),
 ]
@@ -251,3 +256,13 @@ def test_projection_losses_tag_sequences():
         assert tagger.score(X[30:], Y[30:]) > 0.85
         for chances in tagger.predict_proba(X[30:]):
             np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("fit", [OrdinalClassifier().fit, StructuredPredictor(OrdinalTask()).fit])
+@pytest.mark.parametrize(
+    "y", [["low", "high"] * 3, np.array(["low", "high"] * 3), [{"low", "high"}, "high", None] * 2, [1, "x"] * 3]
+)
+def test_the_order_of_text_is_not_guessed(fit, y):
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.raises(ValueError, match=r"the order of text is not known; list the levels .* with classes="):
+        fit(X, y)

@@ -67,7 +67,7 @@ def test_the_limit_of_rounds_leaves_the_easier_start_alone(rankings, tmp_path):
 
 @pytest.mark.parametrize("row", ["", "a>b>", ">a", "a==b", b"a>b"])
 def test_malformed_text_is_refused(row):
-    with pytest.raises(ValueError, match=r"y\[1\] is .*a label is empty|y\[1\] is .*list the labels in order"):
+    with pytest.raises(ValueError, match=r"y\[1\] has an empty label; write|y\[1\] is .*list the labels in order"):
         LabelRanker().fit(np.ones((2, 1)), ["a>b", row])
 
 

@@ -261,7 +261,7 @@ BAD = [
         Y0,
         r"OneSlack needs a convex objective and ramp is not; use CCCP",
     ),
-    ({"cost": Hamming(), "class_weight": "balanced"}, X0, Y0, "either cost or class_weight"),
+    ({"cost": Hamming(), "class_weight": "balanced", "loss": "hinge"}, X0, Y0, "either cost or class_weight"),
 ]
 
 

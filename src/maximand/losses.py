@@ -31,6 +31,11 @@ class Loss:
         """What tells each side from other oracles: all that it holds."""
         return {"penalty": identity(self.penalty), "reward": identity(self.reward)}
 
+    @property
+    def reads_cost(self) -> bool:
+        """Whether it depends on what mistakes cost."""
+        return self.penalty.reads_cost or (self.reward is not None and self.reward.reads_cost)
+
     def check(self, space: OutputSpace) -> None:
         """Refuse a space that cannot answer."""
         space.require(self.needs)

@@ -34,6 +34,10 @@ class Oracle(Protocol):
     def needs(self) -> Can:
         """What it asks of a space beyond what every space can."""
 
+    @property
+    def reads_cost(self) -> bool:
+        """Whether it depends on what mistakes cost."""
+
     def linear(self, full: bool) -> bool:
         """Whether the function is linear on examples whose annotation is full, or on any."""
 
@@ -92,6 +96,11 @@ class Soft:
         """Marginals where a temperature is above 0."""
         soft = NOTHING if self.polyhedral else Can.MIXED if isinstance(self._heat, tuple) else Can.MARGINALS
         return soft | (Can.OTHER if self.over is Over.OTHER else NOTHING)
+
+    @property
+    def reads_cost(self) -> bool:
+        """Whether the cost has a factor."""
+        return self.cost != 0
 
     def linear(self, full: bool) -> bool:
         """A maximum over a single output is linear."""
@@ -152,6 +161,7 @@ class Projection:
     geometry: ClassVar[Geometry]
     smooth = True
     polyhedral = False
+    reads_cost = False
 
     def __post_init__(self) -> None:
         check_set(self.onto, type(self).__name__)
@@ -202,6 +212,7 @@ class Rescaled:
     polyhedral = True
     bounded = True
     needs = NOTHING
+    reads_cost = True
 
     def linear(self, full: bool) -> bool:
         """Return False."""
@@ -238,6 +249,11 @@ class Larger:
     def needs(self) -> Can:
         """What both need."""
         return self.first.needs | self.second.needs
+
+    @property
+    def reads_cost(self) -> bool:
+        """Whether one of them does."""
+        return self.first.reads_cost or self.second.reads_cost
 
     def linear(self, full: bool) -> bool:
         """Return False."""

@@ -140,7 +140,7 @@ SAMPLES = {
     "sparse Mulan": Sample(SPARSE_ARFF, read_mulan_table, write_mulan_table),
     "labels XML": Sample(LABELS_XML, formats.read_labels_xml, formats.write_labels_xml),
     "label rankings": Sample(
-        "A1,A2,ranking\n-0.5,1e-5,b>a>c\n3,0.1,c>a\n", formats.read_rankings, formats.write_rankings
+        "A1,A2,ranking\n-0.5,1e-5,b>a>c\n3,0.1,c>a\n1,2,b>a=c\n", formats.read_rankings, formats.write_rankings
     ),
     "ordinal rows": Sample("0.5,0.25,1\n3,-1e9,2\n0,0,10\n", formats.read_ordinal, formats.write_ordinal),
     "partitions": Sample("0 3 4 5\n1 0 2 4\n7 1\n", formats.read_partitions, formats.write_partitions),

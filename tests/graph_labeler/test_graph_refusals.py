@@ -63,7 +63,6 @@ BAD = [
     ({}, X0, None, r"requires Y to be passed"),
     ({}, X0, Y0[:2], r"X has 3 graphs but Y has 2; each graph needs its labels"),
     ({}, X0, second(["a", "b"], Y0), r"Y\[1\] has 2 labels but X\[1\] has 3 nodes; each node needs one \(None where"),
-    ({}, X0, second(None, Y0), r"Y\[1\] is None; give a label for each of the 3 nodes"),
     ({}, X0, second(3, Y0), r"Y\[1\] is 3; give a label for each of the 3 nodes"),
     ({}, X0, second(["a", "b", set()], Y0), r"Y\[1\], node 2, is an empty set; give its candidates, or None"),
     ({}, X0, [["a"] * 3, ["a"] * 3, ["a"] * 2], r"The labels hold 1 class; .* at least 2 classes.*classes="),

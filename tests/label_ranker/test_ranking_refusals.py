@@ -20,7 +20,7 @@ from maximand import (
     Sized,
     load,
 )
-from maximand.estimators.predictor import probabilistic, soft
+from maximand.estimators.means import probabilistic, soft
 from maximand.models import dump
 
 BAD = [

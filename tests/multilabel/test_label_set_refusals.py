@@ -26,7 +26,7 @@ BAD = [
     ({}, Y0.astype(str), r"y is a matrix of <U21; give indicators 1 and 0, or a list of sets of labels"),
     ({}, ["a", "b", "a", "b"], r"y\[0\] is 'a'; give a collection of labels for each row, such as a set"),
     ({}, [0, 1, 1, 0], r"y\[0\] is 0; give a collection of labels for each row"),
-    ({}, [*S0[:3], None], r"y\[3\] is None; give a collection .* or \{\} where nothing is known"),
+    ({}, [*S0[:3], 3], r"y\[3\] is 3; give a collection .* or None where nothing is known"),
     ({}, [["a", "a"], *S0[1:]], r"y\[0\] names the label 'a' twice; give sets of labels, or a matrix of indicators"),
     ({}, [[1, 0, 2], [1, 0, 0], [1, 0, 1], [0, 0, 0]], r"y\[1\] names the label 0 twice; .* matrix of indicators"),
     ({}, [[["a"]], *S0[1:]], r"y\[0\] is \[\['a'\]\]; labels are strings, numbers or tuples"),

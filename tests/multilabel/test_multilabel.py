@@ -33,6 +33,7 @@ def expected_failures(estimator):
     failures = {
         "check_estimators_dtypes": TWO_VALUES,
         "check_sample_weights_not_an_array": TWO_VALUES,
+        "check_sample_weights_pandas_series": TWO_VALUES,
         "check_sample_weights_shape": TWO_VALUES,
         "check_sample_weights_not_overwritten": TWO_VALUES,
         "check_classifier_data_not_an_array": TWO_VALUES,

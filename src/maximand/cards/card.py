@@ -9,7 +9,7 @@ from typing import Any
 from maximand.cards.checkup import Checkup
 from maximand.cards.data import Dataset, Format, Unlabelled
 from maximand.cards.options import Option, Options
-from maximand.estimators.predictor import layer_of
+from maximand.estimators.means import layer_of
 
 Scored = tuple[dict[str, Any], dict[str, dict[str, Any]]]  # of all examples, and of each label
 

@@ -64,7 +64,8 @@ def matrix_bytes(matrix: Any) -> int:
 class Checkup:
     """What to look at in the examples of an estimator.
 
-    counts(data): how often each label occurs. findings(data, counts, options): what may go wrong with labels.
+    counts(data): how often each label occurs. findings(data, counts, options): what may go wrong with labels; options
+    has the loss too.
     sizes(data, counts) and facts(data, counts): what there is, beyond the number of examples and of labels; a
     mapping counts something. rows(model, data): inputs as the estimator sees them, and their matrix of features.
     digests(data): a number for each input, equal for equal inputs.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from maximand.cards.options import Option, Options
@@ -15,7 +15,7 @@ class Dataset:
     """Unlabelled and outputs as an estimator takes them, and the name of their file.
 
     `labels` are all that occur, where the format knows them before the estimator does; `columns` those of X, where the
-    file describes them.
+    file describes them; `decided` what this file has decided for all later ones, which the model keeps.
     """
 
     source: str
@@ -23,6 +23,7 @@ class Dataset:
     y: Any
     labels: tuple[Any, ...] = ()
     columns: tuple[Attribute, ...] = ()
+    decided: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Known:
     labels: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     model: Any = None
+    decided: Mapping[str, Any] = field(default_factory=dict)
 
 
 NOTHING_KNOWN = Known()

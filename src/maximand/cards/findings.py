@@ -18,15 +18,15 @@ def some(names: Iterable[Any]) -> str:
     return ", ".join([str(name) for name in names][:8])
 
 
-def of_labels(counts: Counter[Any]) -> Iterator[Finding]:
-    """Look at single labels."""
+def of_labels(counts: Counter[Any], predictor: Any = None) -> Iterator[Finding]:
+    """Look at single labels; a predictor that has a class_weight is one that training would fit."""
     if len(counts) < 2:
         yield Finding(
             f"There is only the label {next(iter(counts), None)!r}.", "Training needs at least two labels.", fatal=True
         )
         return
     yield from rare(counts)
-    yield from imbalance(counts, "label", "F1")
+    yield from imbalance(counts, "label", "F1", predictor)
     yield from left_out(counts)
 
 
@@ -40,14 +40,21 @@ def rare(counts: Counter[Any], noun: str = "label") -> Iterator[Finding]:
         )
 
 
-def imbalance(counts: Counter[Any], noun: str, score: str) -> Iterator[Finding]:
+def imbalance(counts: Counter[Any], noun: str, score: str, predictor: Any = None) -> Iterator[Finding]:
     """Look for labels that are far more frequent than others."""
     most, *_, least = (+counts).most_common()
     if most[1] > IMBALANCED * least[1]:
         yield Finding(
             f"{noun.capitalize()} {most[0]!r} is {most[1] / least[1]:,.0f} times as frequent as {least[0]!r}.",
-            f"If rare {noun}s matter, use class_weight='balanced' and look at {score}, not at accuracy.",
+            f"If rare {noun}s matter, {_weighing(predictor)}look at {score}, not at accuracy.",
         )
+
+
+def _weighing(predictor: Any) -> str:
+    """Say how to weigh classes, where that can be done and is not."""
+    if predictor is None or predictor.class_weight is not None:
+        return ""
+    return f"say {'' if predictor._reads_class_weight else '--loss augmented_crf '}--class-weight balanced and "
 
 
 def left_out(counts: Counter[Any]) -> Iterator[Finding]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -23,7 +24,7 @@ class Option:
 
     flag: str
     help: str | None = None
-    kind: type = str
+    kind: Callable[[str], Any] = str
     default: Any = None
     choices: tuple[str, ...] | None = None
     metavar: str | None = None
@@ -44,12 +45,39 @@ class Option:
             )  # fmt: skip
 
 
+def class_weights(text: str) -> str | dict[str, float]:
+    """Read "balanced", or a JSON object with a number for each label."""
+    if text == "balanced":
+        return text
+    try:
+        weights = json.loads(text)
+    except ValueError:
+        weights = None
+    if not isinstance(weights, dict) or not all(type(weight) in (int, float) for weight in weights.values()):
+        raise argparse.ArgumentTypeError(f'{text} is neither balanced nor a JSON object such as {{"O": 0.5}}')
+    return weights
+
+
+def weights_by_label(weights: str | dict[str, float] | None, labels: Iterable[Any]) -> Any:
+    """Return weights of classes with labels as they are in the data, instead of their text."""
+    if not isinstance(weights, dict):
+        return weights
+    named = {str(label): label for label in labels}
+    return {named.get(label, label): weight for label, weight in weights.items()}
+
+
 # The parameters of every estimator that are options, by the name of the parameter.
 SHARED = {
     field.name: Option(field.metadata["flag"], field.metadata["help"], field.metadata["kind"], field.default)
     for field in fields(TrainingParameters)
     if field.metadata
 }
+CLASS_WEIGHT = Option(
+    "--class-weight",
+    "balanced, or a JSON object with weights of labels, the others 1; of label sets, of 0 (absent) and 1 (present)",
+    class_weights,
+    metavar="WEIGHTS",
+)
 SCALE = Option("--scale", "scale the columns of tables to [-1, 1]", bool, False)
 INFERENCE = Option(
     "--inference",

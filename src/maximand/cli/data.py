@@ -47,7 +47,16 @@ def load_model(path: str) -> tuple[Any, Card, Known]:
         tuple(map(str, predictor.classes_.tolist())),
         tuple(map(str, vars(first).pop("feature_names_in_", ()))),
         model,
+        decided_by_training(predictor),
     )  # fmt: skip
+
+
+def decided_by_training(predictor: Any) -> dict[str, bool]:
+    """Return how the training file was read, where a command fitted the model: what was ambiguous stays as it was."""
+    decided = getattr(predictor, "decided_", {})
+    if not isinstance(decided, dict) or not all(isinstance(choice, bool) for choice in decided.values()):
+        raise ValueError("The model does not say properly how its training file was read; fit it again.")
+    return decided
 
 
 def format_of(options: argparse.Namespace, known: Known = NOTHING_KNOWN) -> Format:

@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     }  # fmt: skip
     by_size = sorted(labels.items()) if checkup.in_order else labels.most_common()
     facts[f"{card.noun} counts"] = {str(label): count for label, count in by_size}
-    findings = [*checkup.findings(data, labels, given(options, card))]
+    chosen = {**given(options, card), "loss": options.loss or card.loss}
+    findings = [*checkup.findings(data, labels, chosen)]
     findings += of_columns(data, listed, *_scaling(options, card))
     if options.test:
         findings += leaks(checkup, data, _test_data(options, card, form, data, matrix))
@@ -96,6 +97,7 @@ def _test_data(options: argparse.Namespace, card: Card, form: Format, data: Data
         tuple(theirs for theirs in card.formats if theirs.content == form.content),
         matrix.shape[1],
         columns=tuple(column.name for column in data.columns),
+        decided=data.decided,
     )
     return read_dataset(other, format_of(other, known), known)
 

@@ -56,6 +56,8 @@ def run(options: argparse.Namespace) -> int:
         model.fit(data.X, data.y)
     if data.columns:  # as if they had come in a data frame
         first_step(model).feature_names_in_ = np.array([column.name for column in data.columns])
+    if data.decided:
+        predictor.decided_ = dict(data.decided)
     save(model, options.output)
     seen = summary(predictor) | {"guarantee": predictor.guarantee_text_}
 

@@ -76,13 +76,11 @@ class LabelCost(Cost):
         Empty weights are ones; rows may count from the end of the table.
         """
         self._require(space)
-        matrix = self.matrix(space.n_labels)
-        ambiguous = [matrix[candidates].min(axis=0) for candidates in reversed(annotation.candidates)]
-        table = np.vstack([matrix, *ambiguous, np.zeros(space.n_labels)])  # negative codes count from the end
+        table, rows = annotation.cost_rows(self.matrix(space.n_labels))
         weights = annotation.weights if annotation.weights is not None else np.empty(0)
         if self.normalized:
             weights = self._shares(space) * (weights if weights.size else 1.0)
-        return table, annotation.codes, weights
+        return table, rows, weights
 
     def _shares(self, space: Any) -> Array:
         return 1.0 / np.bincount(space.slots)[space.slots]

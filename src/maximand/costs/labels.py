@@ -12,6 +12,19 @@ from maximand.spaces import Subset
 from maximand.support import Array
 
 
+def _check_weights(weights: Any) -> None:
+    array = np.asarray(weights, dtype=float)
+    if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any():
+        raise ValueError(f"The weights are {weights}; give a finite number for each label, none negative.")
+
+
+def _weights_of(weights: Any, n_labels: int) -> Array:
+    """Return the weights of so many labels."""
+    if len(weights) < n_labels:
+        raise ValueError(f"There are {len(weights)} weights of labels but {n_labels} labels.")
+    return np.asarray(weights, dtype=float)[:n_labels]
+
+
 @dataclass(frozen=True)
 class Hamming(LabelCost):
     """The number of wrong labels, each weighted by the class it should have had; normalized: their share."""
@@ -19,10 +32,14 @@ class Hamming(LabelCost):
     class_weight: Array | None = None
     normalized: bool = False
 
+    def __post_init__(self) -> None:
+        if self.class_weight is not None:
+            _check_weights(self.class_weight)
+
     def matrix(self, n_labels: int) -> Array:
         """Return class_weight[true] off the diagonal."""
-        weight = np.ones(n_labels) if self.class_weight is None else np.asarray(self.class_weight, dtype=float)
-        return weight[:n_labels, None] * (1.0 - np.eye(n_labels))
+        weight = np.ones(n_labels) if self.class_weight is None else _weights_of(self.class_weight, n_labels)
+        return weight[:, None] * (1.0 - np.eye(n_labels))
 
 
 @dataclass(frozen=True)
@@ -91,9 +108,7 @@ class Weighted(LabelCost):
     weights: Any
 
     def __post_init__(self) -> None:
-        weights = np.asarray(self.weights, dtype=float)
-        if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError(f"The weights are {self.weights}; give a finite number for each label, none negative.")
+        _check_weights(self.weights)
 
     @property
     def normalized(self) -> bool:  # type: ignore[override]
@@ -102,9 +117,7 @@ class Weighted(LabelCost):
 
     def matrix(self, n_labels: int) -> Array:
         """Return weights[true] times the cost."""
-        if len(self.weights) < n_labels:
-            raise ValueError(f"There are {len(self.weights)} weights of labels but {n_labels} labels.")
-        return np.asarray(self.weights, dtype=float)[:n_labels, None] * self.cost.matrix(n_labels)
+        return _weights_of(self.weights, n_labels)[:, None] * self.cost.matrix(n_labels)
 
     def _check(self, space: Any) -> None:
         self.cost._check(space)

@@ -19,46 +19,21 @@ from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
+from maximand.estimators.means import layer_of, probabilistic, soft
 from maximand.estimators.parameters import TrainingParameters, check_target
 from maximand.features import Examples
 from maximand.fingerprints import fingerprint
 from maximand.losses import Loss, named
 from maximand.objective import Objective
-from maximand.oracles import Projection, Soft
-from maximand.sets import Hull
+from maximand.oracles import Projection
 from maximand.shards import LANES
 from maximand.solvers import Record, Result, Solver, automatic
 from maximand.solvers.base import Run
-from maximand.spaces import OutputSpace
+from maximand.spaces import OutputSpace, Shares
 from maximand.support import Array
 from maximand.tasks import BoundTask, Task
 from maximand.tasks.base import checked_weight
 from maximand.tasks.label_names import LabelNames
-
-
-def layer_of(loss: str | Loss | Projection) -> Soft | Projection | None:
-    """Return what makes a mean of the scores in the loss: marginals or a projection; None where it takes maxima."""
-    penalty = named(loss).penalty
-    return penalty if isinstance(penalty, (Soft, Projection)) and penalty.smooth else None
-
-
-def soft(estimator: StructuredPredictor) -> bool:
-    """Say whether the estimator's loss makes means of scores; raise the reason where it does not."""
-    if layer_of(estimator.loss) is None:
-        raise AttributeError(
-            f"The loss {named(estimator.loss).name} takes maxima and knows no means; use {estimator._soft_losses}."
-        )
-    return True
-
-
-def probabilistic(estimator: StructuredPredictor) -> bool:
-    """Say whether the means that the estimator's loss makes are probabilities; raise the reason where not."""
-    layer = layer_of(estimator.loss)
-    if layer is None or (isinstance(layer, Projection) and not isinstance(layer.onto, Hull)):
-        raise AttributeError(
-            f"The loss {named(estimator.loss).name} models no probabilities; use {estimator._soft_losses}."
-        )
-    return True
 
 
 class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
@@ -127,6 +102,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
     def _bind(self, X: Any, Y: Any) -> tuple[Any, Any, Examples, Any]:
         """Check parameters and data and bind the task to them; return X as checked, task, examples and annotation."""
         self._check_parameters()
+        self._check_class_weight()
         check_target(self, Y, "Y")
         bound, examples, annotation = self._unbound().bind(X, Y)
         names = getattr(bound, "names", None)
@@ -145,8 +121,30 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
             raise ValueError(f"classes is {classes!r}; list all labels, or give None for those that occur.")
         named(self.loss)
 
+    def _check_class_weight(self) -> None:
+        """Refuse to train with weights that have no effect; models of 0.4.0 may have been."""
+        if getattr(self, "class_weight", None) is not None and not self._reads_class_weight:
+            raise ValueError(
+                f"class_weight is part of the cost, which neither the loss {named(self.loss).name} nor the decoder "
+                "reads; use loss='augmented_crf' or 'hinge'."
+            )
+
+    @property
+    def _reads_class_weight(self) -> bool:
+        """Whether weights of classes matter, which are part of the cost; a decoder that is given has its own cost."""
+        return named(self.loss).reads_cost or self._calibrates
+
+    @property
+    def _calibrates(self) -> bool:
+        """Whether predictions are those of least expected cost: where the loss projects and no decoder is given."""
+        return self.decoder is None and isinstance(layer_of(self.loss), Projection)
+
     @with_callbacks
     def _train(self, X: Any, bound: BoundTask, examples: Examples, annotation: Any, weight: Array | None) -> Self:
+        if isinstance(annotation, Shares) and not named(self.loss).penalty.smooth:
+            raise ValueError(
+                f"y holds shares of labels and the loss {named(self.loss).name} takes maxima; use {self._soft_losses}."
+            )
         self._try_decoding(examples.space, bound.cost)
         batch = Batch(examples, annotation, bound.cost, np.ones(examples.n_examples))
         objective = Objective.of(
@@ -246,7 +244,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         if self.decoder is not None:
             return self.decoder
         layer = layer_of(self.loss)
-        return Calibrated(cost, layer) if isinstance(layer, Projection) else MaxScore()
+        return Calibrated(cost, layer) if layer is not None and self._calibrates else MaxScore()
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs."""

@@ -9,19 +9,23 @@ from sklearn.utils import compute_class_weight
 
 from maximand.costs import Cost, Hamming
 from maximand.support import Array, Bools, Ints
-from maximand.tasks.base import checked_weight
+from maximand.tasks.base import checked_weight, finite_weights, usable_weights
 from maximand.tasks.label_names import Candidates, unknown
 
 
 def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
     """Return the weight of every class, by scikit-learn's rules, from the codes of the labels that are known."""
+    if isinstance(class_weight, dict):
+        finite_weights(np.array(list(class_weight.values()), dtype=float), list(class_weight), "class_weight")
     known = codes[codes >= 0]
     present = np.unique(known)
     factors = np.ones(classes.size)
     if isinstance(class_weight, dict):
         absent = set(np.delete(classes, present).tolist())
         class_weight = {label: weight for label, weight in class_weight.items() if label not in absent}
-    factors[present] = compute_class_weight(class_weight, classes=classes[present], y=classes[known])
+    if present.size:
+        weights = compute_class_weight(class_weight, classes=classes[present], y=classes[known])
+        factors[present] = usable_weights(weights, classes[present].tolist(), "class_weight", "class")
     return factors
 
 
@@ -40,8 +44,8 @@ def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: 
     known = np.array([not unknown(label) for label in true], dtype=bool)
     right = np.array(
         [
-            guess in label if isinstance(label, Candidates) else guess == label
-            for label, guess in zip(true, guesses, strict=True)
+            is_known and (guess in label if isinstance(label, Candidates) else guess == label)
+            for is_known, label, guess in zip(known, true, guesses, strict=True)
         ]
     )
     weight = checked_weight(sample_weight, len(sizes))

@@ -43,4 +43,4 @@ class TablePredictor(StructuredPredictor):
     def costs(self, X: Any, Y: Any) -> Array:
         """Return the cost of the prediction for each row; labels that are not known cost nothing."""
         check_is_fitted(self, "weights_")
-        return super().costs(self._table(X, reset=False), Y)
+        return super().costs(self._table(X, reset=False), self._read(Y))

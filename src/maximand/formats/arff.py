@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from maximand.formats.errors import show
-from maximand.formats.fields import integer, is_real, one_line, shortest
+from maximand.formats.fields import integer, is_plain, is_real, one_line, shortest
 from maximand.formats.records import Matrix, Record
 from maximand.formats.sources import MAX_BYTES, Lines, Source, Target, open_lines, open_writer
 
@@ -124,12 +124,13 @@ class _Rows:
         return values
 
     def _values(self, columns: Sequence[int], texts: list[str]) -> list[float]:
-        try:
-            values = [self.readers[column](text) for column, text in zip(columns, texts, strict=True)]
-            if all(map(isfinite, values)):
-                return values
-        except (KeyError, ValueError):
-            pass
+        if all(map(is_plain, texts)):
+            try:
+                values = [self.readers[column](text) for column, text in zip(columns, texts, strict=True)]
+                if all(map(isfinite, values)):
+                    return values
+            except (KeyError, ValueError):
+                pass
         return [self._value(column, text) for column, text in zip(columns, texts, strict=True)]
 
     def _value(self, column: int, text: str) -> float:

@@ -25,7 +25,7 @@ def reals(lines: Lines, texts: Sequence[str], first: int = 1) -> list[float]:
     """Read finite numbers; a message names the column, counted from `first`."""
     try:
         values = [float(text) for text in texts]
-        if all(map(isfinite, values)) and not any("_" in text for text in texts):
+        if all(map(isfinite, values)) and all(map(is_plain, texts)):
             return values
     except ValueError:
         pass
@@ -35,10 +35,17 @@ def reals(lines: Lines, texts: Sequence[str], first: int = 1) -> list[float]:
     raise AssertionError("a field that is no number was there")
 
 
+def is_plain(text: str) -> bool:
+    """Say whether Python reads no more numbers in the text than other programs do: it skips underscores, and knows
+    digits beyond ASCII.
+    """
+    return text.isascii() and "_" not in text
+
+
 def is_real(text: str) -> bool:
     """Say whether the text is a finite number."""
     try:
-        return isfinite(float(text)) and "_" not in text
+        return is_plain(text) and isfinite(float(text))
     except ValueError:
         return False
 

@@ -12,12 +12,13 @@ Matrix = Any  # an array or a csr_array
 
 
 class Record:
-    """Base of frozen dataclasses (declared with eq=False) that are equal when all of their fields are."""
+    """Base of frozen dataclasses (declared with eq=False) that are equal when all fields to compare are."""
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return all(same(getattr(self, field.name), getattr(other, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        names = [field.name for field in fields(self) if field.compare]  # type: ignore[arg-type]
+        return all(same(getattr(self, name), getattr(other, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
 

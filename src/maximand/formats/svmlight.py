@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from typing import Any, Literal
 
@@ -27,19 +27,27 @@ ZeroBased = bool | Literal["auto"]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows(Record):
-    """Feature rows with a label each, and with the query of each row where the file groups its rows."""
+    """Feature rows with a label each, and with the query of each row where the file groups its rows.
+
+    zero_based: whether the file counted features from 0.
+    """
 
     X: csr_array
     y: Array
     queries: Ints | None = None
+    zero_based: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
 class MultilabelRows(Record):
-    """Feature rows with any number of labels each, in increasing order."""
+    """Feature rows with any number of labels each, in increasing order.
+
+    zero_based: whether the file counted features from 0.
+    """
 
     X: csr_array
     labels: tuple[tuple[int, ...], ...]
+    zero_based: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +93,7 @@ def read_multilabel_svmlight(
                 raise rows.error(row, "a label is not a whole number from 0 up; number the labels.")
             if len(set(labels)) < len(labels):
                 raise rows.error(row, "a label is there twice; keep one.")
-        return MultilabelRows(X, tuple(tuple(map(int, labels)) for labels in found))
+        return MultilabelRows(X, tuple(tuple(map(int, labels)) for labels in found), rows.zero_based)
 
 
 def read_letor(
@@ -140,7 +148,7 @@ def _labelled(rows: _Rows, n_features: int | None, zero_based: ZeroBased) -> Lab
     grouped = [row for row, query in enumerate(rows.queries) if query is not None]
     if grouped and len(grouped) < len(y):
         raise rows.error(grouped[0], "some rows have a qid and some have none; give one to each row or to none.")
-    return LabelledRows(X, y, rows.query_numbers() if grouped else None)
+    return LabelledRows(X, y, rows.query_numbers() if grouped else None, rows.zero_based)
 
 
 def _judged(rows: _Rows, n_features: int | None, zero_based: ZeroBased) -> JudgedDocuments:
@@ -161,7 +169,7 @@ class _Rows:
     def __init__(self, lines: Lines, data_lines: Iterable[bytes]) -> None:
         self.lines, self.data_lines = lines, data_lines
         self.numbers, self.queries, self.comments = array("q"), list[bytes | None](), list[str]()
-        self.present = b""
+        self.present, self.zero_based = b"", False
 
     def __iter__(self) -> Iterator[bytes]:
         for line in self.data_lines:
@@ -183,9 +191,9 @@ class _Rows:
         return self.lines.error(problem, self.numbers[row])
 
     def parse(self, n_features: int | None, zero_based: ZeroBased, multilabel: bool = False) -> tuple[csr_array, Any]:
-        """Return features and labels, all finite."""
+        """Return features and labels, all finite; `zero_based` is then what was found."""
         try:
-            X, y = load_svmlight_file(self, zero_based=zero_based, multilabel=multilabel)
+            X, y = load_svmlight_file(self, zero_based=zero_based is not False, multilabel=multilabel)
         except FormatError:
             raise
         except (ValueError, OverflowError) as problem:
@@ -194,6 +202,9 @@ class _Rows:
         if not self.numbers:
             raise self.lines.error("no rows; the file is empty or all comment.")
         X = csr_array(X)
+        self.zero_based = bool((X.indices == 0).any()) if zero_based == "auto" else zero_based
+        if zero_based == "auto" and X.indices.size and not self.zero_based:
+            X = csr_array((X.data, X.indices - 1, X.indptr), shape=(X.shape[0], X.shape[1] - 1))
         width = min(X.shape[1], LARGEST) if n_features is None else n_features
         self._check(X, X.indices < width, f"an index beyond the {width} features; raise n_features or renumber.")
         self._check(X, np.isfinite(X.data), "a value is not finite; replace it.")

@@ -19,5 +19,6 @@ from maximand.spaces.ordinal import Ordinal as Ordinal
 from maximand.spaces.product import Annotations as Annotations
 from maximand.spaces.product import Product as Product
 from maximand.spaces.ranking import Ranking as Ranking
+from maximand.spaces.shares import Shares as Shares
 from maximand.spaces.subset import Subset as Subset
 from maximand.spaces.table import TableSpace as TableSpace

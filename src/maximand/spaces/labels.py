@@ -64,6 +64,15 @@ class Labels:
         nodes[known, self.codes[known]] = 1.0
         return nodes
 
+    def cost_rows(self, matrix: Array) -> tuple[Array, Ints]:
+        """Return a table of the costs of labels, of known ones and then of candidates, and the row of each slot.
+
+        matrix: costs (true label, label); of candidates the least counts, and nothing of what is not known. Rows may
+        count from the end.
+        """
+        ambiguous = [matrix[candidates].min(axis=0) for candidates in reversed(self.candidates)]
+        return np.vstack([matrix, *ambiguous, np.zeros(self.n_labels)]), self.codes
+
     def take(self, examples: Ints | slice) -> Self:
         """Return the labels of some examples."""
         slots, offsets = take_runs(self.offsets, examples)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -97,9 +98,22 @@ def checked_weight(sample_weight: Any, n_examples: int) -> Array | None:
         weight = np.full(n_examples, float(weight))
     if weight.shape != (n_examples,):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected ({n_examples},): one weight per example.")
-    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    return usable_weights(weight, range(n_examples), "sample_weight", "example")
+
+
+def finite_weights(weights: Array, owners: Sequence[Any], name: str) -> None:
+    """Refuse weights that are negative or not finite."""
+    bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if bad.size:
-        raise ValueError(f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and not negative.")
-    if not weight.any():
-        raise ValueError("All sample weights are zero; at least one example must count.")
-    return weight
+        raise ValueError(f"{name}[{owners[bad[0]]!r}] is {weights[bad[0]]}; weights must be finite and not negative.")
+
+
+def usable_weights(weights: Array, owners: Sequence[Any], name: str, noun: str) -> Array:
+    """Refuse weights by which no mean can be taken: negative, not finite, all zero, or of a sum that overflows."""
+    finite_weights(weights, owners, name)
+    if not weights.any():
+        raise ValueError(f"{name} is zero everywhere; at least one {noun} must count.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(f"The sum of {name} is beyond the largest number; divide all weights by the largest.")
+    return weights

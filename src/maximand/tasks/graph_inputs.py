@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
 from maximand.support import Ints
+from maximand.tasks.label_names import coded, unknown
 from maximand.tasks.table_patterns import Ends
 
 
@@ -187,8 +188,10 @@ def stacked(blocks: list[Any], width: int, what: str) -> Any:
     return np.ascontiguousarray(np.vstack(blocks), dtype=np.float64)
 
 
-def flat_labels(Y: Any, shapes: Sequence[tuple[int, ...]], types: Sequence[Any] = (None,)) -> list[Any]:
-    """Return the labels of all graphs one after the other, type by type, checked against their shapes."""
+def flat_labels(
+    Y: Any, shapes: Sequence[tuple[int, ...]], types: Sequence[Any] = (None,), classes: Any = None
+) -> list[Any]:
+    """Return the labels of all graphs one after the other, type by type, checked against their shapes, as `coded`."""
     Y = list(Y)
     if len(Y) != len(shapes):
         raise ValueError(f"X has {len(shapes)} graphs but Y has {len(Y)}; each graph needs its labels.")
@@ -197,18 +200,20 @@ def flat_labels(Y: Any, shapes: Sequence[tuple[int, ...]], types: Sequence[Any] 
         if types[0] is None:
             flat += _labels(y, own, f"Y[{i}]", f"X[{i}]", "nodes")
             continue
+        y = {} if unknown(y) else y
         if not isinstance(y, Mapping) or not set(y) <= set(types):
             found = f"names {next(iter(set(y) - set(types)))!r}" if isinstance(y, Mapping) else f"is {y!r}"
             known = ", ".join(map(repr, types))
             raise ValueError(f"Y[{i}] {found}; give a dict with the labels of each type of nodes: {known}.")
         for name, n in zip(types, own, strict=True):
-            flat += _labels(y.get(name, [None] * n), (n,), f"Y[{i}][{name!r}]", f"X[{i}]", f"nodes {name!r}")
-    return [None if isinstance(label, int) and not isinstance(label, bool) and label == -1 else label for label in flat]
+            flat += _labels(y.get(name), (n,), f"Y[{i}][{name!r}]", f"X[{i}]", f"nodes {name!r}")
+    return coded(flat, list(chain.from_iterable(classes.values())) if isinstance(classes, Mapping) else classes)
 
 
 def _labels(y: Any, own: tuple[int, ...], labels_of: str, graph: str, nodes: str) -> list[Any]:
     """Return the labels of nodes of such a shape."""
     n_nodes = prod(own)
+    y = [None] * n_nodes if unknown(y) else y
     if not hasattr(y, "__iter__") or (isinstance(y, np.ndarray) and not y.ndim):
         raise ValueError(f"{labels_of} is {y!r}; give a label for each of the {n_nodes} {nodes} (None where unknown).")
     labels = y.ravel().tolist() if isinstance(y, np.ndarray) else list(y)

@@ -24,7 +24,7 @@ from maximand.tasks.table_patterns import Ends, chosen, pattern
 
 @dataclass(frozen=True)
 class GraphTask(Task):
-    """Labelled graphs; a label that is not known is None (or -1 where labels are integers).
+    """Labelled graphs; a label that is not known is None, NaN or -1.
 
     A graph is a `NodesAndEdges`, whose nodes may be of several types, a tuple (nodes, edges) or (nodes, edges,
     edge_features), or an array (height, width, feature) for a grid. See `GraphLabeler` for the settings.
@@ -48,7 +48,7 @@ class GraphTask(Task):
             raise ValueError("X holds no graphs; give at least one.")
         known, joined = names_of_types(graphs)
         shapes = [graph.shape(known) for graph in graphs]
-        tags = flat_labels(Y, shapes, known)
+        tags = flat_labels(Y, shapes, known, self.classes)
         names, types = labels_of_types(tags, shapes, known, self.classes)
         tables = chosen(self.tables, joined)
         features = GraphFeatures(
@@ -197,7 +197,7 @@ class BoundGraphs(BoundTask):
 
     def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode labels."""
-        return self.annotate(flat_labels(Y, _shapes(examples), self.type_names), examples)
+        return self.annotate(flat_labels(Y, _shapes(examples), self.type_names, self.names.classes), examples)
 
     def annotate(self, labels: list[Any], examples: Examples) -> Labels:
         """Encode the labels of all graphs."""

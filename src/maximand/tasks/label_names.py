@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -17,8 +18,34 @@ in_y = "y[{}]".format  # where the label of a row is
 
 
 def unknown(label: Any) -> bool:
-    """Whether a label says that nothing is known."""
-    return label is None or (isinstance(label, float) and np.isnan(label))
+    """Whether a label says that nothing is known: None, NaN or pandas' NA."""
+    missing = getattr(sys.modules.get("pandas"), "NA", None)
+    return label is None or label is missing or (isinstance(label, (float, np.floating)) and bool(label != label))
+
+
+def is_frame(values: Any) -> bool:
+    """Whether this is a data frame, as pandas has them: a table whose columns have names."""
+    return hasattr(values, "columns") and hasattr(values, "to_numpy")
+
+
+def single_column(labels: Any) -> Any:
+    """Return the column of a data frame that has one; anything else as it is."""
+    return labels.iloc[:, 0] if is_frame(labels) and labels.shape[1] == 1 else labels
+
+
+def coded(labels: Iterable[Any], classes: Any = None) -> list[Any]:
+    """Return labels that may be codes as plain Python values, None where nothing is known.
+
+    That is what `unknown` says, and -1, unless the classes that a user lists have it. Where an example has one label,
+    -1 is a label like any other: {-1, 1} is how scikit-learn and svmlight files code two classes.
+    """
+    minus_one = classes is None or not any(_is_minus_one(label) for label in classes)
+    plain = (label.item() if isinstance(label, np.generic) else label for label in labels)
+    return [None if unknown(label) or (minus_one and _is_minus_one(label)) else label for label in plain]
+
+
+def _is_minus_one(label: Any) -> bool:
+    return isinstance(label, (int, float, np.number)) and label == -1
 
 
 def ordered(labels: Iterable[Any]) -> np.ndarray:
@@ -34,6 +61,9 @@ def ordered(labels: Iterable[Any]) -> np.ndarray:
 def given_classes(classes: Any) -> np.ndarray:
     """Return the labels that a user lists, in that order."""
     listed = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    empty = next((label for label in listed if unknown(label)), MISSING)
+    if empty is not MISSING:
+        raise ValueError(f"classes holds {empty!r}, which says that a label is not known; list labels only.")
     again = next((label for label, count in Counter(listed).items() if count > 1), None)
     if again is not None:
         raise ValueError(f"classes holds {again!r} more than once; list each label once.")

@@ -17,7 +17,8 @@ from maximand.tasks.multiclass import BoundMulticlass, classes_of
 class OrdinalTask(Task):
     """Choose one of several ordered levels for each row; an annotation is a level, a set of candidates, or None.
 
-    classes: the levels from the lowest to the highest; None for those that occur, sorted.
+    classes: the levels from the lowest to the highest; None for the categories of an ordered pandas Categorical, or
+    else those that occur, sorted, which strings are not.
     """
 
     bias: bool = True
@@ -26,10 +27,29 @@ class OrdinalTask(Task):
 
     def bind(self, X: Any, Y: Any) -> tuple[BoundOrdinal, Examples, Labels]:
         """Find the levels."""
-        names = classes_of(Y, self.classes)
+        listed = levels_of(Y) if self.classes is None else self.classes
+        names = classes_of(Y, listed)
+        if listed is None:
+            _refuse_unordered(names.classes.tolist())
         bound = BoundOrdinal(names, self.cost or Absolute(), PerLabel(X.shape[1], names.count - 1, self.bias))
         examples = bound.encode(X)
         return bound, examples, bound.annotation(examples, Y)
+
+
+def levels_of(Y: Any) -> list[Any] | None:
+    """Return the categories of an ordered pandas Categorical, from the lowest to the highest; None of anything else."""
+    kind: Any = getattr(Y, "dtype", None)
+    return list(kind.categories) if getattr(kind, "ordered", False) else None
+
+
+def _refuse_unordered(levels: list[Any]) -> None:
+    """Refuse levels whose order cannot be told."""
+    text = next((level for level in levels if isinstance(level, (str, bytes))), None)
+    if text is not None:
+        raise ValueError(
+            f"y has the level {text!r}, and the order of text is not known; list the levels from the lowest to the "
+            "highest with classes=, or give an ordered pandas Categorical."
+        )
 
 
 class BoundOrdinal(BoundMulticlass):

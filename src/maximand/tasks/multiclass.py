@@ -10,16 +10,19 @@ from scipy.sparse import issparse
 
 from maximand.costs import Cost, ZeroOne
 from maximand.features import Examples, PerLabel
-from maximand.spaces import Choice, Labels, Ordinal
+from maximand.spaces import Choice, Labels, Ordinal, Shares
 from maximand.support import Array
 from maximand.tasks.base import Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
+from maximand.tasks.soft_labels import is_soft, labels_of_columns, shares_of
 from maximand.tasks.table import BoundTable
 
 
 @dataclass(frozen=True)
 class MulticlassTask(Task):
     """Choose one of several labels for each row; an annotation is a label, a set of candidates, or None.
+
+    Or the annotations are a table (row, label) of the shares of labels, for smooth losses.
 
     classes: all labels, where not all of them occur in training. pairs: "all" for a weight for every (feature,
     label) pair, "seen" for those that occur together in training (sparse inputs only).
@@ -32,7 +35,7 @@ class MulticlassTask(Task):
 
     def bind(self, X: Any, Y: Any) -> tuple[BoundMulticlass, Examples, Labels]:
         """Find the labels."""
-        names = classes_of(Y, self.classes)
+        names = classes_of(Y, labels_of_columns(Y) if self.classes is None and is_soft(Y) else self.classes)
         bound = BoundMulticlass(names, self.cost or ZeroOne(), PerLabel(X.shape[1], names.count, self.bias))
         examples = bound.encode(X)
         annotation = bound.annotation(examples, Y)
@@ -46,7 +49,7 @@ def classes_of(Y: Any, classes: Any) -> LabelNames:
     if classes is not None:
         found = given_classes(classes)
     elif isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS":
-        found = np.unique(Y)
+        found = np.unique(Y[Y == Y])  # NaN is no label
     else:
         found = ordered(named_labels(Y))
     names = LabelNames(found)
@@ -71,13 +74,18 @@ class BoundMulticlass(BoundTable):
         return Choice(n_examples, self.names.count)
 
     def annotation(self, examples: Examples, Y: Any) -> Labels:
-        """Encode labels, candidates and unknown ones."""
-        n = examples.n_examples
-        if len(Y) != n:
-            raise ValueError(f"X has {n} rows but y has {len(Y)} labels; each row needs one (None where unknown).")
-        if isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS" and np.isin(Y, self.names.classes).all():
-            order = np.argsort(self.names.classes)
-            return Labels.single(order[np.searchsorted(self.names.classes, Y, sorter=order)], self.names.count)
+        """Encode labels, candidates and unknown ones, or shares of labels."""
+        n, given = examples.n_examples, Y.shape[0] if hasattr(Y, "shape") else len(Y)
+        if given != n:
+            raise ValueError(f"X has {n} rows but y has {given} labels; each row needs one (None where unknown).")
+        if isinstance(examples.space, Choice) and is_soft(Y):
+            return Shares.of(shares_of(Y, self.names.classes))
+        classes = self.names.classes
+        # Numbers of one kind are compared exactly; int64 and uint64 would meet as floats.
+        alike = isinstance(Y, np.ndarray) and Y.dtype.kind == classes.dtype.kind and Y.dtype.kind in "iufbUS"
+        if alike and np.isin(Y, classes).all():
+            order = np.argsort(classes)
+            return Labels.single(order[np.searchsorted(classes, Y, sorter=order)], self.names.count)
         codes, candidates = self.names.encode(list(Y))
         return Labels.single(codes, self.names.count, candidates)
 

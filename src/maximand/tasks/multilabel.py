@@ -16,7 +16,7 @@ from maximand.inference import FactorGraphs, Inference, Structure, Structures
 from maximand.spaces import Graph, Labels, Sizes, Subset
 from maximand.support import Array, Ints
 from maximand.tasks.base import Task, checked_pairs
-from maximand.tasks.label_names import LabelNames, given_classes, ordered
+from maximand.tasks.label_names import LabelNames, given_classes, is_frame, ordered, unknown
 from maximand.tasks.label_sets import Independent, Pairwise, Shape
 from maximand.tasks.table import BoundTable
 
@@ -28,9 +28,9 @@ PRESENT_PAIR = np.array([[-1, -1], [-1, 0]])  # a weight where both labels are t
 class MultilabelTask(Task):
     """Label sets. y is an indicator matrix (row, label), -1 or NaN where unknown, or a list of collections of labels.
 
-    In a list, a dict {label: True or False} says what is known of a row; other labels are unknown. classes: the labels,
-    where they are not the columns of y or not all occur. pairs: "all", or "seen" for weights of (feature, label)
-    pairs that occur together in (sparse) training data only.
+    The columns of a data frame are labels. In a list, a dict {label: True or False} says what is known of a row; other
+    labels are unknown. classes: the labels, where they are not the columns of y or not all occur. pairs: "all", or
+    "seen" for weights of (feature, label) pairs that occur together in (sparse) training data only.
     """
 
     shape: Shape = field(default_factory=Independent)
@@ -44,7 +44,9 @@ class MultilabelTask(Task):
         if isinstance(self.shape, Pairwise) and not isinstance(self.shape.search, Inference | None):
             raise ValueError(f"search is {self.shape.search!r}; give None or an inference such as GraphCut().")
         known = None if self.classes is None else given_classes(self.classes)
-        Y = read(Y, n_labels=None if known is None else known.size)
+        if known is None and is_frame(Y):
+            known = given_classes(list(Y.columns))
+        Y = read(by_name(Y, known), n_labels=None if known is None else known.size)
         if known is not None:
             classes = known
         elif isinstance(Y, np.ndarray):
@@ -78,6 +80,13 @@ def _pairwise(node: PerLabel) -> GraphFeatures:
     return GraphFeatures((node,), (TableWeights(PRESENT_PAIR, Structure.complete(k).n_tables),), columns=columns)
 
 
+def by_name(Y: Any, classes: np.ndarray | None) -> Any:
+    """Put the columns of a data frame in the order of the classes, where they have their names."""
+    if classes is None or not is_frame(Y) or set(Y.columns) != set(classes.tolist()):
+        return Y
+    return Y[classes.tolist()]
+
+
 def read(Y: Any, indicators: bool | None = None, n_labels: int | None = None) -> np.ndarray | list[Any]:
     """Return indicators as a matrix, and collections of labels as a list with one for each row.
 
@@ -96,9 +105,11 @@ def read(Y: Any, indicators: bool | None = None, n_labels: int | None = None) ->
             "MulticlassClassifier()."
         )
     rows = list(Y)
-    lengths = {len(row) if isinstance(row, (list, tuple, np.ndarray)) and _indicators(row) else 0 for row in rows}
+    listed = [row for row in rows if not unknown(row)]
+    lengths = {len(row) if isinstance(row, (list, tuple, np.ndarray)) and _indicators(row) else 0 for row in listed}
     if indicators is not False and len(lengths) == 1 and 0 not in lengths and (n_labels is None or n_labels in lengths):
-        return np.asarray(rows)
+        return np.asarray([[None] * lengths.copy().pop() if unknown(row) else list(row) for row in rows])
+    rows = [{} if unknown(row) else row for row in rows]
     for i, row in enumerate(rows):
         _check_collection(row, i)
     return rows
@@ -110,15 +121,13 @@ def _several(values: Any) -> bool:
 
 def _indicators(values: Any) -> bool:
     """Whether these are 1, 0 or signs that something is not known."""
-    return all(
-        value is None or (isinstance(value, NUMBER) and (value in (-1, 0, 1) or value != value)) for value in values
-    )
+    return all(unknown(value) or (isinstance(value, NUMBER) and value in (-1, 0, 1)) for value in values)
 
 
 def _check_collection(row: Any, i: int) -> None:
     if not _several(row):
         raise ValueError(
-            f"y[{i}] is {row!r}; give a collection of labels for each row, such as a set, or {{}} where nothing is "
+            f"y[{i}] is {row!r}; give a collection of labels for each row, such as a set, or None where nothing is "
             "known. For one class in each row use MulticlassClassifier()."
         )
     labels = list(row)
@@ -126,6 +135,11 @@ def _check_collection(row: Any, i: int) -> None:
         again = len(set(labels)) < len(labels)
     except TypeError:
         raise ValueError(f"y[{i}] is {row!r}; labels are strings, numbers or tuples.") from None
+    if any(map(unknown, labels)):
+        raise ValueError(
+            f"y[{i}] is {row!r}; a collection names the labels that are there. Where some are not known, give a dict "
+            "{label: True, False or None}."
+        )
     if again:
         twice = next(label for label in labels if labels.count(label) > 1)
         raise ValueError(f"y[{i}] names the label {twice!r} twice; give sets of labels, or a matrix of indicators.")
@@ -211,12 +225,12 @@ class BoundMultilabel(BoundTable):
 
     def codes(self, Y: Any) -> Ints:
         """Return the matrix (row, label): 1, 0, or -1 where not known."""
-        Y = read(Y, self.indicators)
+        Y = read(by_name(Y, self.names.classes), self.indicators)
         return self._from_matrix(Y) if isinstance(Y, np.ndarray) else self._from_sets(Y)
 
     def _from_matrix(self, matrix: np.ndarray) -> Ints:
         if matrix.dtype == object:
-            matrix = np.array([[np.nan if value is None else value for value in row] for row in matrix.tolist()])
+            matrix = np.array([[np.nan if unknown(value) else value for value in row] for row in matrix.tolist()])
         if matrix.shape[1] != self.names.count:
             raise ValueError(
                 f"y has {matrix.shape[1]} columns but there are {self.names.count} labels; each label needs a column."
@@ -241,8 +255,7 @@ class BoundMultilabel(BoundTable):
                     raise ValueError(
                         f"y[{i}][{label!r}] is {there!r}; it must be True, False, or None where not known."
                     )
-                known = there is not None and there in (0, 1)
-                codes[i, self.names.code(label, i)] = int(there) if known else -1
+                codes[i, self.names.code(label, i)] = -1 if unknown(there) else int(there)
         return codes
 
     def outputs(self, examples: Examples, psi: Array) -> Any:

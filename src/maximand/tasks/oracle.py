@@ -14,6 +14,7 @@ from maximand.features import Examples, PartFeatures, Rows
 from maximand.spaces import OracleSpace, Parts
 from maximand.support import Array, Guarantee
 from maximand.tasks.base import BoundTask, Task, finite_rows
+from maximand.tasks.label_names import unknown
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class OracleTask(Task):
 
     X is a list of instances. `features(instance)` returns a matrix (part, feature), and theta = features @ w.
     `encode(y, instance)` counts the parts of an output; without it an output is its vector of counts. In Y, a vector
-    of counts may hold -1 for parts that are not known. `decode(psi, instance)` turns counts back into an output.
+    of counts may hold -1, None or NaN for parts that are not known. `decode(psi, instance)` turns counts back into an
+    output.
     `outputs(instance)`, where given, lists all outputs: it adds marginals, hence the crf losses.
     """
 
@@ -76,7 +78,7 @@ class BoundOracle(BoundTask):
         counts = []
         for i, y in enumerate(Y):
             counted = y if self.task.encode is None else self.task.encode(y, _instances(examples)[i])
-            psi = np.asarray(counted, dtype=float).ravel()
+            psi = np.array([-1.0 if unknown(count) else count for count in np.ravel(counted)], dtype=float)
             if psi.size != sizes[i]:
                 raise ValueError(f"Y[{i}] has {psi.size} parts but X[{i}] has {sizes[i]}.")
             if not np.isfinite(psi).all() or (psi < -1).any():

@@ -9,10 +9,12 @@ import numpy as np
 
 from maximand.costs import Cost, Hamming, Squared
 from maximand.features import Examples, PerLabel
+from maximand.orders import Order
 from maximand.spaces import Matching, Orders, Ranking
 from maximand.support import Array, Bools, Ints
 from maximand.tasks.base import Task
-from maximand.tasks.label_names import Candidates, LabelNames, given_classes, ordered, unknown
+from maximand.tasks.label_names import LabelNames, given_classes, ordered
+from maximand.tasks.ranking_targets import Ranked, read_orders
 from maximand.tasks.table import BoundTable
 
 ENCODINGS = ("matrix", "vector")
@@ -24,8 +26,8 @@ class RankingTask(Task):
     """Order all labels for each row. An annotation lists labels, the best first: a sequence, or text such as "b>a=d>c".
 
     A set within the sequence (= in text) holds labels that tie: their order is not known. Labels that are not listed
-    may be anywhere, or below the listed ones; None, or an empty list, says nothing, and None or NaN within a sequence
-    is skipped. encoding: "matrix" scores every (label, position), "vector" every label.
+    may be anywhere, or below the listed ones; None, or an empty list, says nothing, and None, NaN or -1 within a
+    sequence is skipped. encoding: "matrix" scores every (label, position), "vector" every label.
     """
 
     encoding: str = "matrix"
@@ -40,9 +42,13 @@ class RankingTask(Task):
             raise ValueError(f"encoding is {self.encoding!r}; choose one of {', '.join(map(repr, ENCODINGS))}.")
         if self.unlisted not in UNLISTED:
             raise ValueError(f"unlisted is {self.unlisted!r}; choose one of {', '.join(map(repr, UNLISTED))}.")
-        rankings = read(Y)
-        found = (label for ranking in rankings for tied in ranking for label in tied)
-        classes = ordered(found) if self.classes is None else given_classes(self.classes)
+        rankings = read_orders(Y, self.classes)
+        if self.classes is not None:
+            classes = given_classes(self.classes)
+        elif isinstance(Y, Ranked):
+            classes = Y.labels
+        else:
+            classes = ordered(label for ranking in rankings for tied in ranking for label in tied)
         if classes.size < 2:
             raise ValueError(
                 f"The rankings hold {classes.size} label; ordering needs at least 2. Name all with classes=."
@@ -53,54 +59,6 @@ class RankingTask(Task):
         names, features = LabelNames(classes), PerLabel(X.shape[1], width, self.bias)
         bound = BoundRanking(names, cost, features, self.encoding, self.unlisted)
         return bound, bound.encode(X), bound.orders(rankings, X.shape[0])
-
-
-Order = list[tuple[Any, ...]]  # labels that tie, the best first
-
-
-def read(Y: Any) -> list[Order]:
-    """Return every ranking as a list of tuples of labels that tie."""
-    if isinstance(Y, str) or not hasattr(Y, "__iter__"):
-        raise ValueError(f"y is {Y!r}; give a ranking for each row, such as ['b', 'a', 'c'], the best first.")
-    rows = [_order(ranking, i) for i, ranking in enumerate(Y.tolist() if isinstance(Y, np.ndarray) else Y)]
-    for i, row in enumerate(rows):
-        listed = [label for tied in row for label in tied]
-        if len(set(listed)) < len(listed):
-            twice = next(label for label in listed if listed.count(label) > 1)
-            raise ValueError(f"y[{i}] lists the label {twice!r} twice; a label has one place in a ranking.")
-    return rows
-
-
-def _order(ranking: Any, i: int) -> Order:
-    if unknown(ranking):
-        return []
-    if isinstance(ranking, str):
-        return _from_text(ranking, i)
-    if isinstance(ranking, (dict, bytes, *Candidates)) or not hasattr(ranking, "__iter__"):
-        raise ValueError(f"y[{i}] is {ranking!r}; list the labels in order, such as ['b', 'a', 'c'], the best first.")
-    plain = ranking.tolist() if isinstance(ranking, np.ndarray) else ranking
-    try:
-        return [
-            tuple(label) if isinstance(label, Candidates) else (_checked(label),)
-            for label in plain
-            if not unknown(label) and label != set()
-        ]
-    except TypeError:
-        raise ValueError(f"y[{i}] is {ranking!r}; labels are strings, numbers or tuples.") from None
-
-
-def _from_text(ranking: str, i: int) -> Order:
-    order = [tuple(label.strip() for label in tied.split("=")) for tied in ranking.split(">")]
-    if not all(label for tied in order for label in tied):
-        raise ValueError(
-            f"y[{i}] is {ranking!r}, in which a label is empty; write 'b>a=d>c', or None where nothing is known."
-        )
-    return order
-
-
-def _checked(label: Any) -> Any:
-    hash(label)
-    return label.item() if isinstance(label, np.generic) else label
 
 
 class BoundRanking(BoundTable):
@@ -123,7 +81,7 @@ class BoundRanking(BoundTable):
 
     def annotation(self, examples: Examples, Y: Any) -> Orders:
         """Return which labels come before which."""
-        return self.orders(read(Y), examples.n_examples)
+        return self.orders(read_orders(Y, self.names.classes), examples.n_examples)
 
     def orders(self, rankings: list[Order], n: int) -> Orders:
         """Return the same for rankings that were read."""
@@ -162,8 +120,11 @@ class BoundRanking(BoundTable):
 
         A pair is known when both labels are listed and do not tie, or when one is listed and the other below all.
         """
+        rankings = read_orders(Y, self.names.classes)
+        if len(rankings) != len(positions):
+            raise ValueError(f"X has {len(positions)} rows but y has {len(rankings)} rankings; each row needs one.")
         taus, known = np.zeros(len(positions)), np.zeros(len(positions), dtype=bool)
-        for i, (groups, own) in enumerate(zip(self._groups(read(Y)), positions, strict=True)):
+        for i, (groups, own) in enumerate(zip(self._groups(rankings), positions, strict=True)):
             listed = groups >= 0
             agree = np.sign(np.subtract.outer(groups[listed], groups[listed]))
             agree = agree * np.sign(np.subtract.outer(own[listed], own[listed]))

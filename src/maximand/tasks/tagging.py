@@ -16,13 +16,13 @@ from maximand.spaces import Chain, Labels, Legality
 from maximand.spaces.chain import Violation
 from maximand.support import Array, Ints
 from maximand.tasks.base import BoundTask, Task, checked_pairs, place_of
-from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
+from maximand.tasks.label_names import LabelNames, coded, given_classes, named_labels, ordered, unknown
 from maximand.tasks.sequences import lay_out
 
 
 @dataclass(frozen=True)
 class TaggingTask(Task):
-    """Tag sequences; a tag that is not known is None (or -1 where tags are integers).
+    """Tag sequences; a tag that is not known is None, NaN or -1.
 
     legality: a function of the labels such as `bio`.
     pairs: "all" or "seen" weights; "auto" is seen for sparse inputs. boundaries: weights for the start and the end.
@@ -40,7 +40,7 @@ class TaggingTask(Task):
         """Find the features and the labels."""
         vectorizer = None if self.vectorizer is None else clone(self.vectorizer)
         inputs, vectorizer = lay_out(X, vectorizer, fitting=True)
-        tags = flat_tags(Y, inputs.offsets)
+        tags = flat_tags(Y, inputs.offsets, self.classes)
         names = LabelNames(ordered(named_labels(tags)) if self.classes is None else given_classes(self.classes))
         if names.count < 2:
             raise ValueError(f"The tags hold {names.count} class; tagging needs at least 2 classes.")
@@ -64,23 +64,22 @@ def _seen_transitions(annotation: Labels) -> Ints:
     return np.unique(before[both] * annotation.n_labels + after[both])
 
 
-def flat_tags(Y: Any, offsets: Ints) -> list[Any]:
-    """Return the tags of all sequences one after the other, checked against the number of tokens."""
-    if isinstance(Y, np.ndarray) and Y.dtype != object and Y.ndim == 1 and Y.size == offsets[-1] != offsets.size - 1:
-        return Y.tolist()
+def flat_tags(Y: Any, offsets: Ints, classes: Any = None) -> list[Any]:
+    """Return the tags of all sequences one after the other, checked against the number of tokens, as `coded` does."""
     Y = list(Y)
     n = offsets.size - 1
     if len(Y) == offsets[-1] and len(Y) != n:
-        return Y
+        return coded(Y, classes)
     if len(Y) != n:
         raise ValueError(f"X has {n} sequences but Y has {len(Y)}; each sequence needs its tags.")
-    for i, (y, length) in enumerate(zip(Y, np.diff(offsets), strict=True)):
+    lengths = np.diff(offsets).tolist()
+    Y = [[None] * length if unknown(y) else y for y, length in zip(Y, lengths, strict=True)]
+    for i, (y, length) in enumerate(zip(Y, lengths, strict=True)):
         if len(y) != length:
             raise ValueError(
                 f"Y[{i}] has {len(y)} tags but X[{i}] has {length} tokens; each token needs a tag (None where unknown)."
             )
-    tags = list(chain.from_iterable(y.tolist() if isinstance(y, np.ndarray) else y for y in Y))
-    return [None if isinstance(tag, int) and not isinstance(tag, bool) and tag == -1 else tag for tag in tags]
+    return coded(chain.from_iterable(y.tolist() if isinstance(y, np.ndarray) else y for y in Y), classes)
 
 
 class BoundTagging(BoundTask):
@@ -114,7 +113,7 @@ class BoundTagging(BoundTask):
     def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode tags."""
         offsets = _chain(examples).offsets
-        return self.annotate(flat_tags(Y, offsets), offsets)
+        return self.annotate(flat_tags(Y, offsets, self.names.classes), offsets)
 
     def annotate(self, tags: list[Any], offsets: Ints) -> Labels:
         """Encode the tags of all sequences and check them against the scheme."""

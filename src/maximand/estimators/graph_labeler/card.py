@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from maximand.cards.answers import by_label, scores_by_label
 from maximand.cards.card import Card, Scored, class_names
 from maximand.cards.data import Dataset, Unlabelled
-from maximand.cards.options import INFERENCE, INFERENCES, Option, Options
+from maximand.cards.options import CLASS_WEIGHT, INFERENCE, INFERENCES, Option, Options, weights_by_label
 from maximand.estimators.graph_labeler.checkup import CHECKUP
 from maximand.estimators.graph_labeler.estimator import GraphLabeler
 from maximand.estimators.graph_labeler.reading import FORMATS
@@ -34,6 +35,7 @@ OPTIONS = (
     Option("--diagonals", "give the nodes of grids eight neighbours instead of four", bool, False),
     Option("--undirected", "give all directions of the edges of grids the same weights", bool, False),
     INFERENCE,
+    CLASS_WEIGHT,
 )
 
 
@@ -45,6 +47,7 @@ def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     if idle and all(isinstance(x, NodesAndEdges) for x in data.X):
         raise ValueError(f"--{idle} is about the edges of grids, and {data.source} holds none; leave it out.")
     own = {name: options[name] for name in ("tables", "associative", "diagonals")}
+    own["class_weight"] = weights_by_label(options["class_weight"], chain.from_iterable(data.y))
     inference = INFERENCES[options["inference"]] if options["inference"] else None
     return GraphLabeler(directional=not options["undirected"], inference=inference, **own, **settings)
 

@@ -14,6 +14,7 @@ from maximand.cards.checkup import Checkup, Finding, of_timed_parts
 from maximand.cards.data import Dataset
 from maximand.cards.findings import of_labels
 from maximand.cards.options import Options
+from maximand.estimators.graph_labeler.estimator import GraphLabeler
 from maximand.inference import Structure
 from maximand.support import Ints
 from maximand.tasks import NodesAndEdges
@@ -68,7 +69,8 @@ def _isolated(x: Any) -> int:
 
 def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[Finding]:
     """Look at labels, and at what is joined to nothing."""
-    yield from of_labels(counts)
+    weighed = GraphLabeler(loss=options["loss"], class_weight=options["class_weight"])
+    yield from of_labels(counts, weighed)
     n_graphs, n_nodes = len(data.y), sum(map(len, data.y))
     empty = [i for i, x in enumerate(data.X, 1) if not len(edges_of(x))]
     if empty:

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, probabilistic
+from maximand.estimators.means import probabilistic
+from maximand.estimators.predictor import StructuredPredictor
 from maximand.estimators.scoring import class_cost, share_right
 from maximand.inference import Inference
 from maximand.losses import Loss
@@ -27,8 +28,8 @@ class GraphLabeler(StructuredPredictor):
 
     X is a list of graphs: `NodesAndEdges(nodes, edges, edge_features, edge_types)`, tuples (nodes, edges) or (nodes,
     edges, edge_features), or arrays (height, width, feature) for grids such as images. Y is a list of labels for the
-    nodes of each graph, for a grid also as an array (height, width); a label is None (or -1 among integers) where it is
-    not known, or a set of candidates. Predictions of grids have their shape.
+    nodes of each graph, for a grid also as an array (height, width); a label is None, NaN or -1 where it is not known,
+    or a set of candidates. Predictions of grids have their shape.
 
     Where nodes are of several types, each with features and labels of its own, a graph has a dict of nodes and its
     labels are a dict: see `NodesAndEdges`. So are predictions. A type that Y never mentions is hidden: `classes` says
@@ -55,7 +56,7 @@ class GraphLabeler(StructuredPredictor):
     cost : Cost or None
         What a mistake costs; None for the number of wrong labels.
     class_weight : dict, "balanced" or None
-        Factors of the cost of missing each label; with cost=None only.
+        Factors of the cost of missing each label; with cost=None and a loss or decoder that reads the cost: not crf.
     classes : array, dict or None
         All labels, where some may be missing from the training data; for nodes of several types a dict of those of
         some types, or of all.
@@ -112,7 +113,7 @@ class GraphLabeler(StructuredPredictor):
         shapes = [tuple(own.size for own in y) if len(types) > 1 else y[0].shape for y in by_type]
         guesses = [label for y in by_type for own in y for label in np.ravel(own).tolist()]
         sizes = [sum(own.size for own in y) for y in by_type]
-        return share_right(flat_labels(Y, shapes, types), guesses, sizes, sample_weight)
+        return share_right(flat_labels(Y, shapes, types, self.classes_), guesses, sizes, sample_weight)
 
     @property
     def classes_by_type_(self) -> dict[Any, np.ndarray]:

@@ -16,7 +16,7 @@ from maximand.cards.tables import check_columns, check_width, has_rankings, unla
 from maximand.estimators.label_ranker.checkup import CHECKUP
 from maximand.estimators.label_ranker.estimator import LabelRanker
 from maximand.estimators.label_ranker.scores import scores_of_rankings
-from maximand.estimators.predictor import layer_of
+from maximand.estimators.means import layer_of
 from maximand.formats import Attribute, FormatError, read_rankings
 from maximand.oracles import Projection
 from maximand.tasks import RankingTask
@@ -34,7 +34,7 @@ OPTIONS = (
 
 
 def read(source: str, known: Known, options: Options) -> Dataset:
-    """Read a csv file with a header; rankings are tuples of labels, the best first."""
+    """Read a csv file with a header; rankings are tuples of labels and of sets of labels that tie, the best first."""
     ranked = read_rankings(source, labels=known.labels or None)
     if not ranked.rankings:
         raise FormatError(source, None, "no rows below the header.")
@@ -64,8 +64,8 @@ def _check_loss(data: Dataset, loss: str, encoding: str | None) -> None:
     partial = next((i for i, y in enumerate(data.y, 1) if len(y) < len(data.labels)), None)
     if encoding == "vector" and partial and layer is None and loss != "perceptron":
         raise ValueError(
-            f"{data.source}: ranking {partial} leaves labels out, and --loss {loss} with --encoding vector needs "
-            "whole rankings; say --loss euclidean, or --encoding matrix."
+            f"{data.source}: ranking {partial} leaves labels out or has ties, and --loss {loss} with --encoding vector "
+            "needs whole rankings; say --loss euclidean, or --encoding matrix."
         )
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import joined, layer_of, probabilistic
+from maximand.estimators.means import layer_of, probabilistic
+from maximand.estimators.predictor import joined
 from maximand.estimators.scoring import mean_of_known
 from maximand.estimators.table import TablePredictor
 from maximand.losses import LOSSES, Loss, named
@@ -17,6 +19,7 @@ from maximand.oracles import Projection, Soft
 from maximand.support import Array, Ints
 from maximand.tasks import RankingTask
 from maximand.tasks.base import checked_weight
+from maximand.tasks.ranking_targets import read_target
 
 
 def _of_positions(ranker: LabelRanker) -> bool:
@@ -57,6 +60,10 @@ class LabelRanker(TablePredictor):
         far they are off.
     classes : array or None
         All labels, where some may be missing from the training data.
+    target : "orders", "scores" or "positions"
+        What y holds: lists of labels as above; or a table (row, label), an array or data frame, of scores (higher is
+        better) or positions (lower is better), where what is equal ties and NaN is not listed. The columns of a data
+        frame are labels; those of an array are `classes`, or else 0, 1, ...
     """
 
     _loss_parameter, _decoder_parameter = "projection", "decoding"
@@ -69,6 +76,7 @@ class LabelRanker(TablePredictor):
     fit_intercept: bool = True
     cost: Cost | None = None
     classes: Any = None
+    target: str = "orders"
 
     @property
     def loss(self) -> str | Loss | Projection:  # type: ignore[override]
@@ -95,6 +103,9 @@ class LabelRanker(TablePredictor):
     def _unbound(self) -> RankingTask:
         return RankingTask(self.encoding, self.unlisted, self.fit_intercept, self.cost, self.classes)
 
+    def _read(self, y: Any) -> Any:
+        return read_target(y, self.target, self.classes)
+
     def _check_parameters(self) -> None:
         if isinstance(self.projection, str) and self.projection not in LOSSES:
             raise ValueError(
@@ -117,12 +128,15 @@ class LabelRanker(TablePredictor):
         """Return the position of every label, 0 for the best, as a matrix (row, label) in the order of `classes_`."""
         return joined(self._answers(X, lambda part, theta: self.task_.positions(part, self._decode(part, theta))))
 
+    def costs(self, X: Any, Y: Any) -> Array:
+        """Return the cost of the prediction for each row; labels that are not listed cost nothing."""
+        check_is_fitted(self, "weights_")
+        return super().costs(X, read_target(Y, self.target, self.classes_))
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean of Kendall's tau over the pairs of labels whose order is known; rows without are left out."""
         positions = self.predict_positions(X)
-        if len(y) != len(positions):
-            raise ValueError(f"X has {len(positions)} rows but y has {len(y)} rankings; each row needs one.")
-        taus, known = self.task_.concordance(positions, y)
+        taus, known = self.task_.concordance(positions, read_target(y, self.target, self.classes_))
         weight = checked_weight(sample_weight, len(taus))
         return mean_of_known(taus, known, weight, "y holds no two labels in a known order")
 

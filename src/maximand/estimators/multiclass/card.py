@@ -14,7 +14,7 @@ from maximand.cards.card import Card, Scored
 from maximand.cards.checkup import Checkup, Finding
 from maximand.cards.data import Dataset, Format, Known, Unlabelled
 from maximand.cards.findings import of_labels
-from maximand.cards.options import SCALE, Options
+from maximand.cards.options import CLASS_WEIGHT, SCALE, Options, weights_by_label
 from maximand.cards.steps import scaled
 from maximand.estimators.multiclass.estimator import MulticlassClassifier
 from maximand.formats import FormatError, read_svmlight
@@ -25,17 +25,19 @@ from maximand.tasks.multiclass import BoundMulticlass
 def read(source: str, known: Known, options: Options) -> Dataset:
     """Read svmlight rows; whole numbers are labels as they are."""
     try:
-        rows = read_svmlight(source, n_features=known.n_features)
+        rows = read_svmlight(source, n_features=known.n_features, zero_based=known.decided.get("zero_based", "auto"))
     except FormatError as error:
         problem = error.problem.replace("use read_multilabel_svmlight", "say --format svmlight-multilabel")
         raise FormatError(error.name, error.line, problem) from None
     whole = np.array_equal(rows.y, np.rint(rows.y))
-    return Dataset(source, rows.X, rows.y.astype(np.int64) if whole else rows.y)
+    y = rows.y.astype(np.int64) if whole else rows.y
+    return Dataset(source, rows.X, y, decided={"zero_based": rows.zero_based})
 
 
 def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a classifier, behind a scaler where asked for."""
-    return scaled(MulticlassClassifier(**settings), options["scale"])
+    weights = weights_by_label(options["class_weight"], data.y.tolist())
+    return scaled(MulticlassClassifier(class_weight=weights, **settings), options["scale"])
 
 
 def lines(predictor: Any, unlabelled: Unlabelled, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
@@ -59,7 +61,7 @@ def counts(data: Dataset) -> Counter[Any]:
 
 def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[Finding]:
     """Look at single labels."""
-    return of_labels(counts)
+    return of_labels(counts, MulticlassClassifier(loss=options["loss"], class_weight=options["class_weight"]))
 
 
 CARD = Card(
@@ -72,5 +74,5 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=Checkup(counts, findings),
-    options=(SCALE,),
+    options=(SCALE, CLASS_WEIGHT),
 )

@@ -16,10 +16,12 @@ from maximand.estimators.scoring import class_factors, share_right
 from maximand.estimators.table import TablePredictor
 from maximand.losses import Loss
 from maximand.oracles import Projection
+from maximand.spaces import Shares
 from maximand.support import Array, Ints
 from maximand.tasks import MulticlassTask
-from maximand.tasks.base import checked_weight
-from maximand.tasks.label_names import Candidates, unknown
+from maximand.tasks.base import checked_weight, usable_weights
+from maximand.tasks.label_names import Candidates, single_column, unknown
+from maximand.tasks.soft_labels import is_soft, shares_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -28,7 +30,9 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
 
     With loss="hinge" this is the Crammer-Singer machine, with "crf" multinomial logistic regression, with "ramp" the
     robust machine of do2008. y holds labels of any type, sets of candidate labels, or None or NaN where nothing is
-    known.
+    known; or, for smooth losses such as "crf" and "euclidean", y is a table (row, label) of shares that sum to 1 in
+    each row: one-hot, or label proportions. The columns of a data frame are labels; others are `classes`, or else 0,
+    1, ...
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -57,15 +61,22 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table X and labels y."""
         X, bound, examples, annotation = self._bind(X, y)
+        if self.class_weight is not None and isinstance(annotation, Shares):
+            raise ValueError("y holds shares of labels, which have no class of their own; use sample_weight instead.")
         weight = checked_weight(sample_weight, X.shape[0])
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, examples, annotation, weight)
+
+    @property
+    def _reads_class_weight(self) -> bool:
+        """They weigh examples, whatever the loss."""
+        return True
 
     def _unbound(self) -> MulticlassTask:
         return MulticlassTask(self.fit_intercept, self.cost, self.classes, self.pairs)
 
     def _read(self, y: Any) -> Any:
-        return labels_of(y)
+        return y if is_soft(y) else labels_of(y)
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each label; of two labels, how far the second is above the first."""
@@ -73,8 +84,18 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy; rows whose label is not known are left out, and a candidate is right."""
-        predicted, y = self.predict(X), labels_of(y)
+        """Return the accuracy; rows whose label is not known are left out, and a candidate is right.
+
+        Of shares of labels, the mean share of those that are predicted.
+        """
+        predicted, y = self.predict(X), self._read(y)
+        if is_soft(y):
+            shares = shares_of(y, self.classes_)
+            codes = self.task_.names.encode(predicted.tolist())[0]
+            check_consistent_length(predicted, shares)
+            return float(
+                np.average(shares[np.arange(codes.size), codes], weights=checked_weight(sample_weight, codes.size))
+            )
         if isinstance(y, list):
             check_consistent_length(predicted, y)
             return share_right(y, predicted.tolist(), np.ones(len(y), dtype=int), sample_weight)
@@ -95,6 +116,7 @@ class MulticlassClassifier(ClassifierMixin, TablePredictor):
 
 def labels_of(y: Any) -> Any:
     """Return labels as a list where some are sets of candidates or not known; else as scikit-learn wants them."""
+    y = single_column(y)
     if _partial(y) or _mixed(y):
         return y.tolist() if isinstance(y, np.ndarray) else list(y)
     y = column_or_1d(y, warn=True)
@@ -108,7 +130,11 @@ def class_weighted(class_weight: Any, classes: np.ndarray, codes: Ints, weight: 
         return weight
     factors = class_factors(class_weight, classes, codes)
     by_example = np.where(codes >= 0, factors[np.maximum(codes, 0)], 1.0)
-    return by_example if weight is None else by_example * weight
+    if weight is None:
+        return by_example
+    with np.errstate(over="ignore"):
+        both = by_example * weight
+    return usable_weights(both, range(both.size), "class_weight * sample_weight", "example")
 
 
 def _partial(y: Any) -> bool:

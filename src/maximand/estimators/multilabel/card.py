@@ -10,7 +10,7 @@ import numpy as np
 from maximand.cards.answers import by_label, line
 from maximand.cards.card import Card, Scored, class_names
 from maximand.cards.data import Dataset, Unlabelled
-from maximand.cards.options import INFERENCE, INFERENCES, SCALE, Option, Options
+from maximand.cards.options import CLASS_WEIGHT, INFERENCE, INFERENCES, SCALE, Option, Options, weights_by_label
 from maximand.cards.steps import scaled
 from maximand.estimators.multilabel.checkup import CHECKUP
 from maximand.estimators.multilabel.estimator import SHAPES, MultilabelClassifier
@@ -37,12 +37,16 @@ OPTIONS = (
         metavar="N",
     ),
     INFERENCE,
+    CLASS_WEIGHT,
 )
 
 
 def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a classifier, behind a scaler where asked for."""
-    classifier = MultilabelClassifier(structure=_shape(data, options), classes=data.labels, **settings)
+    weights = weights_by_label(options["class_weight"], (0, 1))
+    classifier = MultilabelClassifier(
+        structure=_shape(data, options), classes=data.labels, class_weight=weights, **settings
+    )
     return scaled(classifier, options["scale"])
 
 

@@ -41,7 +41,8 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
     cost : Cost or None
         What a mistake costs; None for the share of wrong labels.
     class_weight : dict, "balanced" or None
-        Factors {0: ..., 1: ...} of the cost of a label that is wrongly there and of one that is missed; with cost=None.
+        Factors {0: ..., 1: ...} of the cost of a label that is wrongly there and of one that is missed; with cost=None
+        and a loss or decoder that reads the cost: not crf.
     classes : array or None
         Names of the columns of y, or all labels.
     pairs : "all" or "seen"

@@ -57,13 +57,14 @@ def _names_of_labels(source: str, known: Known, options: Options) -> Source:
 
 def read_rows(source: str, known: Known, options: Options) -> Dataset:
     """Read svmlight rows; y is a matrix of indicators with a column for each label that occurs."""
-    sets = read_multilabel_svmlight(source, n_features=known.n_features)
+    zero_based = known.decided.get("zero_based", "auto")
+    sets = read_multilabel_svmlight(source, n_features=known.n_features, zero_based=zero_based)
     labels = sorted(set().union(*sets.labels))
     place = {label: column for column, label in enumerate(labels)}
     y = np.zeros((len(sets.labels), len(labels)), dtype=np.int8)
     for row, present in enumerate(sets.labels):
         y[row, [place[label] for label in present]] = 1
-    return Dataset(source, sets.X, y, tuple(labels))
+    return Dataset(source, sets.X, y, tuple(labels), decided={"zero_based": sets.zero_based})
 
 
 LABELS = Option("--labels", "XML file that names the labels among the columns of Mulan's ARFF", metavar="FILE")

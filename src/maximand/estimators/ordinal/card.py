@@ -13,7 +13,7 @@ from maximand.cards.card import Card, Scored, class_names
 from maximand.cards.checkup import Checkup, Finding, of_timed_parts
 from maximand.cards.data import Dataset, Format, Known, Unlabelled
 from maximand.cards.findings import clashes, imbalance, rare, some
-from maximand.cards.options import SCALE, Options
+from maximand.cards.options import CLASS_WEIGHT, SCALE, Options, weights_by_label
 from maximand.cards.steps import scaled
 from maximand.cards.tables import check_width, unlabelled_csv
 from maximand.estimators.ordinal.estimator import OrdinalClassifier
@@ -43,7 +43,8 @@ def unlabelled(source: str, known: Known, options: Options) -> Iterator[Unlabell
 
 def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a classifier, behind a scaler where asked for."""
-    return scaled(OrdinalClassifier(classes=data.labels, **settings), options["scale"])
+    weights = weights_by_label(options["class_weight"], data.labels)
+    return scaled(OrdinalClassifier(classes=data.labels, class_weight=weights, **settings), options["scale"])
 
 
 def lines(predictor: Any, unlabelled: Unlabelled, answers: Any, means: Any, as_json: bool) -> Iterator[str]:
@@ -77,7 +78,8 @@ def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[
         yield Finding(f"There is only the level {data.labels[0]}.", "Training needs at least two.", fatal=True)
         return
     yield from rare(counts, "level")
-    yield from imbalance(counts, "level", "the mean absolute error")
+    weighed = OrdinalClassifier(loss=options["loss"], class_weight=options["class_weight"])
+    yield from imbalance(counts, "level", "the mean absolute error", weighed)
     empty = [level for level in data.labels if level not in counts]
     if empty:
         yield Finding(
@@ -108,7 +110,7 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=Checkup(counts, findings, planes=of_timed_parts, in_order=True),
-    options=(SCALE,),
+    options=(SCALE, CLASS_WEIGHT),
     part_name=part_name,
     noun="level",
 )

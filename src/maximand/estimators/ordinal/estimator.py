@@ -19,7 +19,8 @@ from maximand.oracles import Projection
 from maximand.support import Array
 from maximand.tasks import OrdinalTask
 from maximand.tasks.base import checked_weight
-from maximand.tasks.label_names import unknown
+from maximand.tasks.label_names import single_column, unknown
+from maximand.tasks.levels import levels_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,7 +44,8 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
     class_weight : dict, "balanced" or None
         Factors of the losses of the examples of each level.
     classes : array or None
-        The levels from the lowest to the highest; None for those that occur, sorted.
+        The levels from the lowest to the highest; None for the categories of an ordered pandas Categorical, or else
+        for those that occur, sorted: numbers, not strings.
     """
 
     loss: str | Loss | Projection = "euclidean"
@@ -60,11 +62,17 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
         weight = class_weighted(self.class_weight, self.classes_, annotation.codes, weight)
         return self._train(X, bound, examples, annotation, weight)
 
+    @property
+    def _reads_class_weight(self) -> bool:
+        """They weigh examples, whatever the loss."""
+        return True
+
     def _unbound(self) -> OrdinalTask:
         return OrdinalTask(self.fit_intercept, self.cost, self.classes)
 
     def _read(self, y: Any) -> Any:
-        return labels_of(y)
+        y = single_column(y)
+        return y if levels_of(y) is not None else labels_of(y)
 
     def decision_function(self, X: Any) -> Array:
         """Return what the levels are chosen by: minus their expected costs, up to a constant, or else their scores.
@@ -81,7 +89,7 @@ class OrdinalClassifier(ClassifierMixin, TablePredictor):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return minus the mean cost, by default the absolute error in levels; rows of unknown level are left out."""
-        y = labels_of(y)
+        y = self._read(y)
         costs = self.costs(X, y)
         known = np.array([not unknown(level) for level in y])
         return -mean_of_known(costs, known, checked_weight(sample_weight, costs.size), "y holds no level that is known")

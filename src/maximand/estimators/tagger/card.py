@@ -13,7 +13,7 @@ from maximand.cards.card import Card, class_names
 from maximand.cards.checkup import Checkup, Finding, matrix_bytes
 from maximand.cards.data import Dataset
 from maximand.cards.findings import of_labels
-from maximand.cards.options import Option, Options
+from maximand.cards.options import CLASS_WEIGHT, Option, Options
 from maximand.cards.steps import first_step
 from maximand.estimators.tagger.answers import lines, scores
 from maximand.estimators.tagger.estimator import SCHEMES, SequenceTagger
@@ -28,12 +28,13 @@ OPTIONS = (
     Option("--scheme", "forbid tags that may not follow one another", choices=tuple(SCHEMES)),
     Option("--window", "neighbours to either side whose columns are features", int, 2),
     Option("--affixes", "longest prefix and suffix of words as features", int, 0),
+    CLASS_WEIGHT,
 )
 
 
 def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a tagger, for text behind a vectoriser."""
-    tagger = SequenceTagger(scheme=options["scheme"], **settings)
+    tagger = SequenceTagger(scheme=options["scheme"], class_weight=options["class_weight"], **settings)
     if isinstance(data.X, TaggedSentences):
         return make_pipeline(WindowVectorizer(options["window"], options["affixes"]), tagger)
     return tagger
@@ -59,7 +60,8 @@ def sizes(data: Dataset, counts: Counter[Any]) -> dict[str, Any]:
 
 def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[Finding]:
     """Look at tags, and whether those that mark spans do so consistently."""
-    yield from of_labels(counts)
+    weighed = SequenceTagger(loss=options["loss"], class_weight=options["class_weight"])
+    yield from of_labels(counts, weighed)
     names = sorted(map(str, counts))
     prefixes = {name.partition("-")[0] for name in names}
     if "I" not in prefixes or not prefixes <= set("BIOES"):

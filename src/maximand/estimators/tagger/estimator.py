@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.predictor import StructuredPredictor, joined, probabilistic
+from maximand.estimators.means import probabilistic
+from maximand.estimators.predictor import StructuredPredictor, joined
 from maximand.estimators.scoring import class_cost, share_right
 from maximand.features import Examples
-from maximand.losses import Loss
+from maximand.losses import Loss, named
 from maximand.oracles import Projection
 from maximand.spaces import Chain, Legality
 from maximand.support import Array, Ints
@@ -32,8 +33,8 @@ class SequenceTagger(StructuredPredictor):
 
     With loss="crf" this is a linear-chain conditional random field, with "hinge" a structural SVM. X is a list of
     matrices (token, feature), dense or sparse; one matrix with lengths=; or a list of lists of feature dicts, or of
-    lists of feature names. Y is a list of tag sequences; a tag is a label, None (or -1 among integers) where it is
-    not known, or a set of candidates.
+    lists of feature names. Y is a list of tag sequences; a tag is a label, None, NaN or -1 where it is not known,
+    or a set of candidates.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -51,7 +52,7 @@ class SequenceTagger(StructuredPredictor):
     cost : Cost or None
         What a mistake costs; None for the number of wrong tags.
     class_weight : dict, "balanced" or None
-        Factors of the cost of missing each tag; with cost=None only. Losses without a cost do not use it.
+        Factors of the cost of missing each tag; with cost=None and a loss or decoder that reads the cost: not crf.
     classes : array or None
         All tags, where some may be missing from the training data.
     vectorizer : transformer or None
@@ -77,8 +78,16 @@ class SequenceTagger(StructuredPredictor):
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
         if position_weight is not None:
+            self._check_position_weight()
             annotation = replace(annotation, weights=_position_weights(position_weight, np.diff(annotation.offsets)))
         return self._train(X, bound, examples, annotation, checked_weight(sample_weight, examples.n_examples))
+
+    def _check_position_weight(self) -> None:
+        if not named(self.loss).reads_cost:
+            raise ValueError(
+                f"position_weight is part of the cost, which the loss {named(self.loss).name} does not read; use "
+                "loss='augmented_crf' or 'hinge'."
+            )
 
     def _unbound(self) -> TaggingTask:
         return TaggingTask(
@@ -123,7 +132,7 @@ class SequenceTagger(StructuredPredictor):
         X = X if lengths is None else Ragged(X, lengths)
         predicted = self.predict(X)
         sizes = np.array([len(tags) for tags in predicted])
-        true = flat_tags(Y, np.concatenate([[0], np.cumsum(sizes)]))
+        true = flat_tags(Y, np.concatenate([[0], np.cumsum(sizes)]), self.classes_)
         guesses = [tag for tags in predicted for tag in tags.tolist()]
         return share_right(true, guesses, sizes, sample_weight)
 
