@@ -1,4 +1,4 @@
-"""The strength of regularisation: a path of models, each begun where the last ended, and its choice by validation."""
+"""The strength of regularisation: a path of models, and its choice by validation."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def regularization_path(
 ) -> list[Any]:
     """Return a fitted copy of the estimator for each strength, in the order given.
 
-    They are fitted from the strongest regularisation to the weakest, each from the weights of the one before. Ctrl-C
-    ends the path.
+    Each is what a fit at its strength alone would be. They are fitted from the strongest regularisation to the weakest,
+    where the objective is convex each from the weights of the one before, which saves time. Ctrl-C ends the path.
     """
     _check_estimator(estimator)
     strengths = [float(strength) for strength in regularizations]
@@ -75,8 +75,9 @@ def _delegated(name: str) -> Any:
 
 
 class RegularizationCV(MetaEstimatorMixin, BaseEstimator):
-    """Chooses the regularisation of an estimator by cross-validation, with warm starts along the path.
+    """Chooses the regularisation of an estimator by cross-validation, along a path for each fold.
 
+    The models that are scored are fitted as the one that is returned, see `regularization_path`.
     Labels that a fold lacks are no obstacle: every fold is fitted with the classes of all of y.
 
     Parameters
