@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array, dia_array
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -96,6 +96,25 @@ def test_indicators_stay_indicators(X, levels):
         model = choice(MultilabelClassifier()).fit(X, form)
         assert model.predict(X).shape == (60, 4)
         assert model.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_tables_of_any_kind(X, levels):
+    class ArrayLike:
+        def __init__(self, values):
+            self.values = values
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self.values, dtype=dtype)
+
+    plain = choice(OrdinalClassifier()).fit(X, levels)
+    for table, y in (
+        (coo_array(X), levels),
+        (dia_array(X), levels),
+        (ArrayLike(X), ArrayLike(levels)),
+        (X.tolist(), levels),
+    ):
+        model = choice(OrdinalClassifier()).fit(table, y, sample_weight=ArrayLike(np.ones(60)))
+        np.testing.assert_allclose(model.scores_, plain.scores_)
 
 
 def test_tasks_without_classes():

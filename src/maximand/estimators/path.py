@@ -18,7 +18,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     check_cv,
 )
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -133,6 +133,7 @@ class RegularizationCV(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"scoring is {self.scoring!r}; give a single score, to choose by.")
         scorer = check_scoring(self.estimator, self.scoring)
         estimator = _with_all_classes(self.estimator, X, y)
+        X, y = indexable(X, y)
         n_examples = X.shape[0] if hasattr(X, "shape") else len(X)
         weight = checked_weight(sample_weight, n_examples)
         columns = Parallel(n_jobs=self.n_jobs)(
