@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
-from sklearn.base import is_classifier
+from scipy.sparse import coo_array, csr_array, dia_array
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer, make_scorer
@@ -99,6 +100,25 @@ def test_indicators_stay_indicators(X, levels):
         model = choice(MultilabelClassifier()).fit(X, form)
         assert model.predict(X).shape == (60, 4)
         assert model.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_tables_of_any_kind(X, levels):
+    class ArrayLike:
+        def __init__(self, values):
+            self.values = values
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(self.values, dtype=dtype)
+
+    plain = choice(OrdinalClassifier()).fit(X, levels)
+    for table, y in (
+        (coo_array(X), levels),
+        (dia_array(X), levels),
+        (ArrayLike(X), ArrayLike(levels)),
+        (X.tolist(), levels),
+    ):
+        model = choice(OrdinalClassifier()).fit(table, y, sample_weight=ArrayLike(np.ones(60)))
+        np.testing.assert_allclose(model.scores_, plain.scores_)
 
 
 def test_tasks_without_classes():
@@ -258,3 +278,45 @@ def test_lists_of_labels_are_no_indicators_in_folds():
     Y = [[0, 1]] * 10 + [[0]] * 10 + [[1]] * 10
     chosen = RegularizationCV(MultilabelClassifier(), regularizations=[0.01, 1.0], cv=KFold(3)).fit(X, Y)
     assert chosen.classes_.tolist() == [0, 1]
+
+
+def problems(X, levels):
+    """An estimator of every kind with each kind of loss: convex, not convex, and least at zero."""
+    names = np.array(["a", "b", "c"])[levels]
+    partial = [None if i % 5 == 0 else name for i, name in enumerate(names)]
+    sequences, tags = list(X.reshape(20, 3, 3)), names.reshape(20, 3).tolist()
+    hidden = [[None, *sequence[1:]] for sequence in tags]
+    graphs = [(nodes, [(0, 1), (1, 2)]) for nodes in sequences]
+    sets = [{"a", "b"} if level == 2 else {"a"} if level else {"b"} for level in levels]
+    for loss in ("hinge", "ramp", "crf", "perceptron"):
+        yield MulticlassClassifier(loss=loss), X, names
+    for loss in ("hinge", "ramp", "crf"):
+        yield MulticlassClassifier(loss=loss), X, partial
+        yield SequenceTagger(loss=loss), sequences, tags
+        yield SequenceTagger(loss=loss), sequences, hidden
+        yield MultilabelClassifier(loss=loss), X, sets
+    yield GraphLabeler(loss="ramp"), graphs, tags
+    yield OrdinalClassifier(loss="ramp"), X, levels
+    yield LabelRanker(), X, [["a", "b"] if level else ["b", "a"] for level in levels]
+
+
+@pytest.mark.filterwarnings("ignore:Training stopped early")
+def test_a_model_of_a_path_is_a_fit_at_that_strength(X, levels):
+    flipped = np.where(np.arange(60) % 5 == 0, 2 - levels, levels)  # noise, of which a strong ramp learns one label
+    for estimator, inputs, y in problems(X, flipped):
+        estimator.set_params(n_threads=1)
+        for model in regularization_path(estimator, inputs, y, [10.0, 1e-2]):
+            alone = clone(estimator).set_params(regularization=model.regularization).fit(inputs, y)
+            if alone.gap_is_certificate_:
+                assert abs(model.objective_ - alone.objective_) <= max(model.gap_, alone.gap_) + 1e-12
+            else:
+                np.testing.assert_array_equal(model.weights_, alone.weights_)
+
+
+def test_scores_are_those_of_the_model_that_is_returned():
+    X, y = load_iris(return_X_y=True)
+    y = np.where(np.random.default_rng(0).random(150) < 0.2, (y + 1) % 3, y)
+    everyone = [(np.arange(150), np.arange(150))]
+    chosen = RegularizationCV(MulticlassClassifier(loss="ramp"), regularizations=[1e-3, 0.1, 10.0], cv=everyone)
+    chosen.fit(StandardScaler().fit_transform(X), y)
+    assert chosen.best_score_ == chosen.score(StandardScaler().fit_transform(X), y) > 0.7

@@ -1,8 +1,22 @@
-"""python -m maximand."""
+"""python -m maximand, and the command of that name."""
 
+import signal
 import sys
 
-from maximand.cli.main import main
+
+def main() -> int:
+    """Load the command line and run it.
+
+    Until it is loaded Ctrl-C simply ends the process: an exception would strike somewhere inside of an import.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from maximand.cli.main import main as run
+
+    signal.signal(signal.SIGINT, handler)
+    return run()
+
 
 if __name__ == "__main__":
     sys.exit(main())

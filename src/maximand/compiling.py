@@ -7,6 +7,8 @@ those that the kernel calls.
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -57,8 +59,39 @@ class Compilations(event.Listener):
                 say(ANNOUNCEMENT)
 
 
+class HeldInterrupts(event.Listener):
+    """Holds Ctrl-C back while the main thread compiles or loads a kernel: inside of the compiler it would be lost."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._handler: Any = None
+        self._came = False
+
+    def on_start(self, event: event.Event) -> None:
+        """Note signals from now on, and do no more."""
+        if threading.current_thread() is threading.main_thread():
+            self._depth += 1
+            if self._depth == 1 and callable(signal.getsignal(signal.SIGINT)):
+                self._handler = signal.signal(signal.SIGINT, self._note)
+
+    def on_end(self, event: event.Event) -> None:
+        """Deliver a signal that came."""
+        if threading.current_thread() is threading.main_thread():
+            self._depth -= 1
+            if self._depth == 0 and self._handler is not None:
+                came, self._came = self._came, False
+                signal.signal(signal.SIGINT, self._handler)
+                self._handler = None
+                if came:
+                    signal.raise_signal(signal.SIGINT)
+
+    def _note(self, *_: Any) -> None:
+        self._came = True
+
+
 COMPILATIONS = Compilations()
 event.register("numba:compile", COMPILATIONS)
+event.register("numba:compiler_lock", HeldInterrupts())
 
 
 def working_seconds() -> float:

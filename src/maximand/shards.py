@@ -16,6 +16,7 @@ from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.numerics.lowering import PartRows
 from maximand.oracles import Oracle, Target
+from maximand.passes import Pass
 from maximand.support import EPSILON, Array, Guarantee, Ints, Support
 
 LANES = 8  # how many sums run side by side: fixed, so that the answer does not depend on the number of threads
@@ -93,6 +94,7 @@ class Shard:
         self.threads = Threads(1)
         self.states: dict[str, Any] = {}  # of each oracle, by a key
         self.kept: dict[str, Any] = {}  # what solvers left here
+        self.deadlines = [np.inf]  # of answers; the last one holds, see `passes.limited`
 
     def on(self, threads: Threads) -> Shard:
         """Return the same shard, its lanes run by some threads."""
@@ -131,21 +133,25 @@ class Shard:
         return [_Piece(some.take(chunk), None, examples[chunk]) for chunk in chunks]
 
     def _each(
-        self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], states: dict[int, Any]
+        self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], asked: Pass
     ) -> Iterator[tuple[Batch, Target, Array, Support]]:
         """Ask the oracle at expanded weights, chunk by chunk; yield chunk, target, theta and answer, note its state."""
         last = self.states.get(key)
         for piece in lane:
+            asked.check()
             target = piece.target or piece.batch.target
             theta = self.features.scores(piece.batch.examples, expanded)
             state = None if last is None else last.take(piece.examples)
             support = oracle(piece.batch.space, theta, target, state)
-            states[_first(piece)] = support.state
+            asked.states[_first(piece)] = support.state
             yield piece.batch, target, theta, support
 
-    def _note(self, key: str, lanes: list[list[_Piece]], states: dict[int, Any], examples: Ints | None) -> None:
+    def _pass(self) -> Pass:
+        return Pass(self.deadlines[-1])
+
+    def _note(self, key: str, lanes: list[list[_Piece]], asked: Pass, examples: Ints | None) -> None:
         """Keep the states that oracles returned."""
-        found = [states[_first(piece)] for lane in lanes for piece in lane]
+        found = [asked.states[_first(piece)] for lane in lanes for piece in lane]
         if found[0] is None:
             return
         state = type(found[0]).joined(found)
@@ -163,24 +169,24 @@ class Shard:
         weight = (some or self.batch).weight
         flat = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
         lanes = self.lanes if some is None or examples is None else [self._pieces(some, examples)]
-        states = dict[int, Any]()
+        asked = self._pass()
 
         def lane_sums(lane: list[_Piece]) -> Sums:
             slope, value, answered = np.zeros(self.features.n_expanded), 0.0, []
-            for chunk, _, _, support in self._each(oracle, key, expanded, lane, states):
+            for chunk, _, _, support in self._each(oracle, key, expanded, lane, asked):
                 mean = support.mean if flat else chunk.space.layout.scale(support.mean, chunk.weight)
                 self.features.add_sums(chunk.examples, mean, slope)
                 value += float(chunk.weight @ support.value)
                 answered.append(_answered(support, chunk.weight))
             return Sums(slope, value, reduce(and_, answered))
 
-        found = self.threads.each(lane_sums, lanes)
+        found = asked.side_by_side(self.threads, lane_sums, lanes)
         total, value, answered = next(found)
         for slope, lane_value, lane_answered in found:
             total += slope
             value += lane_value
             answered = answered & lane_answered
-        self._note(key, lanes, states, examples)
+        self._note(key, lanes, asked, examples)
         if flat:
             total *= weight[0]
         return Sums(self.features.reduce(total), value, answered)
@@ -194,8 +200,7 @@ class Shard:
         """
         some = None if examples is None else self.batch.take(examples)
         pieces = [] if some is None or examples is None else self._pieces(some, examples)
-        lanes = [[piece] for piece in pieces] or self.lanes
-        states = dict[int, Any]()
+        lanes, asked = [[piece] for piece in pieces] or self.lanes, self._pass()
         threshold = np.full((some or self.batch).n_examples, -np.inf) if above is None else above
         expanded = self.features.expand(weights)
         starts = np.cumsum([0] + [sum(piece.batch.n_examples for piece in lane) for lane in lanes]).tolist()
@@ -203,7 +208,7 @@ class Shard:
         def lane_planes(work: tuple[list[_Piece], int]) -> list[ExamplePlanes]:
             lane, start = work
             found = []
-            for chunk, target, theta, support in self._each(oracle, key, expanded, lane, states):
+            for chunk, target, theta, support in self._each(oracle, key, expanded, lane, asked):
                 layout = chunk.space.layout
                 values = support.value - layout.dot(theta, target.psi)
                 wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
@@ -217,8 +222,8 @@ class Shard:
             return found
 
         work = list(zip(lanes, starts[:-1], strict=True))
-        found = [planes for lane in self.threads.each(lane_planes, work) for planes in lane]
-        self._note(key, lanes, states, examples)
+        found = [planes for lane in asked.side_by_side(self.threads, lane_planes, work) for planes in lane]
+        self._note(key, lanes, asked, examples)
         return ExamplePlanes(
             np.concatenate([planes.rows for planes in found]),
             np.concatenate([[0], np.cumsum(np.concatenate([np.diff(planes.pointers) for planes in found]))]),
@@ -232,15 +237,15 @@ class Shard:
 
     def slacks(self, oracle: Oracle, key: str, weights: Array) -> tuple[Array, Array, Answered]:
         """Return for each example the value of the penalty and the score of its annotated parts."""
-        expanded, states = self.features.expand(weights), dict[int, Any]()
+        expanded, asked = self.features.expand(weights), self._pass()
 
         def lane_slacks(lane: list[_Piece]) -> list[tuple[Array, Array, Answered]]:
             return [
                 (support.value, chunk.space.layout.dot(theta, target.psi), _answered(support, chunk.weight))
-                for chunk, target, theta, support in self._each(oracle, key, expanded, lane, states)
+                for chunk, target, theta, support in self._each(oracle, key, expanded, lane, asked)
             ]
 
-        found = [scores for lane in self.threads.each(lane_slacks, self.lanes) for scores in lane]
+        found = [scores for lane in asked.side_by_side(self.threads, lane_slacks, self.lanes) for scores in lane]
         values, annotated, answered = zip(*found, strict=True)
         return np.concatenate(values), np.concatenate(annotated), reduce(and_, answered)
 
@@ -269,6 +274,7 @@ class Shard:
 
     def ask(self, name: str, method: str, *arguments: Any) -> Any:
         """Call a method of what a solver left here under a name."""
+        self._pass().check()
         return getattr(self.kept[name], method)(*arguments)
 
     def keep(self, name: str, make: Any, *arguments: Any) -> None:

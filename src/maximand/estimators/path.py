@@ -1,4 +1,4 @@
-"""The strength of regularisation: a path of models, each begun where the last ended, and its choice by validation."""
+"""The strength of regularisation: a path of models, and its choice by validation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     check_cv,
 )
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -37,8 +37,8 @@ def regularization_path(
 ) -> list[Any]:
     """Return a fitted copy of the estimator for each strength, in the order given.
 
-    They are fitted from the strongest regularisation to the weakest, each from the weights of the one before. Ctrl-C
-    ends the path.
+    Each is what a fit at its strength alone would be. They are fitted from the strongest regularisation to the weakest,
+    where the objective is convex each from the weights of the one before, which saves time. Ctrl-C ends the path.
     """
     _check_estimator(estimator)
     strengths = [float(strength) for strength in regularizations]
@@ -75,8 +75,9 @@ def _delegated(name: str) -> Any:
 
 
 class RegularizationCV(MetaEstimatorMixin, BaseEstimator):
-    """Chooses the regularisation of an estimator by cross-validation, with warm starts along the path.
+    """Chooses the regularisation of an estimator by cross-validation, along a path for each fold.
 
+    The models that are scored are fitted as the one that is returned, see `regularization_path`.
     Labels that a fold lacks are no obstacle: every fold is fitted with the classes of all of y.
 
     Parameters
@@ -132,6 +133,7 @@ class RegularizationCV(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"scoring is {self.scoring!r}; give a single score, to choose by.")
         scorer = check_scoring(self.estimator, self.scoring)
         estimator = _with_all_classes(self.estimator, X, y)
+        X, y = indexable(X, y)
         n_examples = X.shape[0] if hasattr(X, "shape") else len(X)
         weight = checked_weight(sample_weight, n_examples)
         columns = Parallel(n_jobs=self.n_jobs)(

@@ -186,9 +186,13 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
             decoder(one, np.zeros(one.n_parts))
 
     def _minimized(self, X: Any, objective: Objective, solver: Solver) -> Result:
-        """Run the solver with the callbacks, from a checkpoint where one of them has one."""
+        """Run the solver with the callbacks, from a checkpoint where one of them has one.
+
+        A start is to save time alone, so it is taken where it does not matter: one minimum, and the best weights kept.
+        """
+        start = self._start if objective.convex and not solver.keeps_last else None
         if not getattr(self, "_skl_callbacks", None):
-            return solver.minimize(objective, start=self._start)
+            return solver.minimize(objective, start=start)
         from maximand.callbacks.checkpoint import Checkpoint  # files are slow to import, and few fits write any
 
         fit = self._init_callback_context(max_subtasks=solver.max_iterations)
@@ -210,7 +214,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
             if isinstance(callback, Checkpoint):
                 without_limits = replace(solver, max_iterations=0, max_seconds=0.0)  # a resumed run may go further
                 resume = callback.resume(fingerprint(objective, without_limits))
-        result = solver.minimize(objective, start=self._start, callback=after, resume=resume)
+        result = solver.minimize(objective, start=start, callback=after, resume=resume)
         fit.call_on_fit_task_end(estimator=self, X=X)
         return result
 

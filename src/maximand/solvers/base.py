@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from maximand.compiling import working_seconds
 from maximand.objective import PENALTY, Objective
+from maximand.passes import OutOfTime, limited
 from maximand.solvers.approximation import Intervals, Shortfall, in_words
 from maximand.solvers.snapshots import restore
 from maximand.support import Array, Guarantee
@@ -146,7 +148,8 @@ class Solver(ABC):
     """Minimises an objective until the gap is at most tolerance * value, or a limit is met.
 
     A callback gets each record with the run so far and stops it by returning True. Ctrl-C stops it too; both keep
-    the best weights.
+    the best weights. So does `max_seconds`, in the middle of an iteration if need be: it is checked between chunks of
+    examples, from the first iterate on, without the time that kernels take to compile.
     """
 
     tolerance: float = 1e-3
@@ -207,12 +210,15 @@ class Solver(ABC):
     def _go_on(self, objective: Objective, run: Run, callback: Callback | None) -> Result:
         last = run.history[-1] if run.history else Record(0, 0.0, 0, np.inf, None)
         began, calls = working_seconds() - last.seconds, objective.tally.calls - last.oracle_calls
-        reason, converged = "", False
+        reason, converged, late = "", False, f"max_seconds={self.max_seconds:g} was reached"
         iterates = self.iterate(objective, run.state)
         try:
             while not reason:
+                left = began + self.max_seconds - working_seconds()
                 try:
-                    run.take(next(iterates), self.keeps_last)
+                    with limited(objective, left) if run.history and left < np.inf else nullcontext():
+                        iterate = next(iterates)
+                    run.take(iterate, self.keeps_last)
                 except StopIteration as end:
                     reason, converged = self._ended(run, end.value)
                     break
@@ -230,7 +236,11 @@ class Solver(ABC):
                 elif record.iteration >= self.max_iterations:
                     reason = f"max_iterations={self.max_iterations} was reached"
                 elif seconds >= self.max_seconds:
-                    reason = f"max_seconds={self.max_seconds:g} was reached"
+                    reason = late
+        except OutOfTime:
+            if not run.history:  # the limit is that of a run around this one
+                raise
+            reason = late
         except KeyboardInterrupt:
             if not run.history:
                 raise

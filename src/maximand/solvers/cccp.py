@@ -11,6 +11,7 @@ import numpy as np
 from maximand.compiling import working_seconds
 from maximand.losses import CRF
 from maximand.objective import Objective
+from maximand.passes import limited, unlimited
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.lbfgs import LBFGS
@@ -78,7 +79,7 @@ class CCCP(Solver):
         easier = objective.rewarding_annotation()
         if easier.loss != objective.loss:
             found = replace(self, max_iterations=EASIER_ROUNDS, max_seconds=_seconds_until(deadline)).minimize(easier)
-            state.weights, state.at_annotation = found.weights, False
+            state.weights, state.value, state.at_annotation = found.weights, objective.value(found.weights), False
             return found.interrupted
         if objective.smooth or objective.loss.homogeneous or objective.signed:
             return False
@@ -87,16 +88,19 @@ class CCCP(Solver):
         found = LBFGS(tolerance=1e-2, max_seconds=_seconds_until(deadline)).minimize(
             replace(objective, loss=CRF, frozen=None)
         )
-        if objective.value(found.weights) < objective.value(state.weights):
-            state.weights, state.at_annotation = found.weights, False
+        value = objective.value(found.weights)
+        if value < state.value:
+            state.weights, state.value, state.at_annotation = found.weights, value, False
         return found.interrupted
 
     def iterate(self, objective: Objective, state: Rounds) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""
         inner, deadline = state.inner, working_seconds() + self.max_seconds
+        last = 0.0  # seconds that it took to evaluate the objective
         if not state.begun:
-            interrupted = state.at_annotation and not objective.full and self._start_softly(objective, state, deadline)
-            state.value = objective.value(state.weights)
+            state.value, last = _timed_value(objective, state.weights)
+            partial = state.at_annotation and not objective.full
+            interrupted = partial and self._start_softly(objective, state, deadline - last)
             state.precision = max(self.coarse, inner.tolerance) if self.adaptive else inner.tolerance
             state.begun = True
             yield Iterate(state.weights, state.value)
@@ -114,12 +118,13 @@ class CCCP(Solver):
             start = Result(
                 state.weights, state.value, None, False, False, "", state=state.inner_state if self.recycle else None
             )
-            seconds = min(inner.max_seconds, _seconds_until(deadline))
-            result = replace(inner, tolerance=state.precision, max_seconds=seconds).minimize(
-                surrogate, start=start
-            )  # 6-12
+            seconds = _seconds_until(deadline - last)
+            solver = replace(inner, tolerance=state.precision, max_seconds=min(inner.max_seconds, seconds))
+            with limited(objective, seconds):
+                result = solver.minimize(surrogate, start=start)  # lines 6-12
             state.inner_state, state.at_annotation = result.state, False
-            value = objective.value(result.weights)
+            with unlimited(objective):  # time was left for it
+                value, last = _timed_value(objective, result.weights)
             state.gain = state.value - value
             if state.gain > 0:
                 state.weights, state.value = result.weights, value
@@ -132,6 +137,12 @@ class CCCP(Solver):
 def _seconds_until(deadline: float) -> float:
     """Return the seconds that are left."""
     return max(0.0, deadline - working_seconds())
+
+
+def _timed_value(objective: Objective, weights: Array) -> tuple[float, float]:
+    """Return the objective, and the seconds that it took."""
+    began = working_seconds()
+    return objective.value(weights), working_seconds() - began
 
 
 def _beside(state: Rounds) -> Array:

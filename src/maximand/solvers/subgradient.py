@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from maximand.objective import Objective
+from maximand.passes import OutOfTime, unlimited
 from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.support import Array
 
@@ -154,31 +155,47 @@ class Subgradient(Solver):
 
     def iterate(self, objective: Objective, state: Walk) -> Generator[Iterate, None, str]:
         """Yield the weights after each epoch."""
-        n = objective.n_examples
-        size = min(self.batch_size or n, n)
-        share, weights, average, steps = objective.share, state.weights, state.average, state.steps
         if not state.begun:
-            value = objective.value(weights)
-            steps.begin(objective, -(-n // size), value)
+            value = objective.value(state.weights)
+            state.steps.begin(objective, -(-objective.n_examples // self._size(objective)), value)
             state.begun = True
-            yield Iterate(weights.copy(), value)
+            yield Iterate(state.weights.copy(), value)
         while True:
-            if state.time and steps.finished(self.tolerance):
+            if state.time and state.steps.finished(self.tolerance):
                 return f"the step rule expects no more than {self.tolerance:g} of the value from further epochs"
-            order = state.rng.permutation(n) if share.min() == share.max() else state.rng.choice(n, n, p=share)
-            for first in range(0, n, size):
-                if size == n:
-                    value, gradient = objective.value_and_gradient(weights)
-                else:
-                    value, gradient = objective.sampled_gradient(weights, order[first : first + size])
-                weights -= steps.length(value, gradient) * gradient
-                objective.clip(weights)
-                average += 2.0 / (state.time + 2.0) * (weights - average)
-                state.time += 1
-            chosen = average if self.averaging else weights
-            value = objective.value(chosen)
-            steps.epoch(value)
-            yield Iterate(chosen.copy(), value)
+            before, late = deepcopy(state), False
+            try:
+                self._walk(objective, state)
+            except OutOfTime:  # an epoch that is cut short counts, and is begun again by a run that goes on later
+                if state.time == before.time:
+                    raise
+                late = True
+            chosen = (state.average if self.averaging else state.weights).copy()
+            with unlimited(objective):
+                value = objective.value(chosen)
+            state.steps.epoch(value)
+            if late:
+                vars(state).update(vars(before))
+            yield Iterate(chosen, value)
+
+    def _size(self, objective: Objective) -> int:
+        """Return the number of examples in a mini-batch."""
+        return min(self.batch_size or objective.n_examples, objective.n_examples)
+
+    def _walk(self, objective: Objective, state: Walk) -> None:
+        """Take the steps of an epoch."""
+        n, size, share = objective.n_examples, self._size(objective), objective.share
+        weights, average = state.weights, state.average
+        order = state.rng.permutation(n) if share.min() == share.max() else state.rng.choice(n, n, p=share)
+        for first in range(0, n, size):
+            if size == n:
+                value, gradient = objective.value_and_gradient(weights)
+            else:
+                value, gradient = objective.sampled_gradient(weights, order[first : first + size])
+            weights -= state.steps.length(value, gradient) * gradient
+            objective.clip(weights)
+            average += 2.0 / (state.time + 2.0) * (weights - average)
+            state.time += 1
 
 
 @dataclass(frozen=True, kw_only=True)
