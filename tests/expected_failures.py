@@ -5,7 +5,10 @@ from sklearn.utils.fixes import parse_version
 
 OLDEST = parse_version(sklearn.__version__) < parse_version("1.7")
 TO_SEVEN_DIGITS = "compares two fits to seven digits, more than the default tolerance promises"
-MEDIAN = "wants the likeliest level predicted, and least absolute error is at the median"
+OF_LEVELS = {
+    "check_classifiers_train": "wants the likeliest level predicted, and least absolute error is at the median",
+    "check_classifiers_classes": "gives strings as levels, whose order is not known",
+}
 TWO_VALUES = "sends columns with the values 1 and 2, which are no indicators"
 ONE_DIMENSION = "sends a target of one dimension"
 

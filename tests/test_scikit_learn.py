@@ -5,7 +5,7 @@
 
 import pytest
 
-from expected_failures import EQUIVALENCE, MEDIAN, OF_LABEL_SETS
+from expected_failures import EQUIVALENCE, OF_LABEL_SETS, OF_LEVELS
 from maximand import MulticlassClassifier, MultilabelClassifier, OrdinalClassifier, RegularizationCV
 from thinning import EVERYTHING, scikit_learn_checks
 
@@ -14,8 +14,8 @@ def expected_failures(estimator):
     if isinstance(estimator, MultilabelClassifier):
         return OF_LABEL_SETS
     if isinstance(estimator, RegularizationCV):  # of OrdinalClassifier
-        return {"check_classifiers_train": MEDIAN}
-    return EQUIVALENCE | ({"check_classifiers_train": MEDIAN} if isinstance(estimator, OrdinalClassifier) else {})
+        return OF_LEVELS
+    return EQUIVALENCE | (OF_LEVELS if isinstance(estimator, OrdinalClassifier) else {})
 
 
 @scikit_learn_checks(
