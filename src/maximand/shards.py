@@ -11,39 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maximand.answers import Answered as Answered  # what shards answer with
 from maximand.batch import Batch, cut
 from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.numerics.lowering import PartRows
 from maximand.oracles import Oracle, Target
-from maximand.support import EPSILON, Array, Guarantee, Ints, Support
+from maximand.support import EPSILON, Array, Ints, Support
 
 LANES = 8  # how many sums run side by side: fixed, so that the answer does not depend on the number of threads
 LANES_OF_LARGE_MODELS = 4  # each sum is as long as the weights
 LARGE_MODEL = 1 << 16
 LITTLE = 1 << 24  # bytes that cost vectors may always take
-
-
-class Answered(NamedTuple):
-    """What is known of the answers of an oracle on some examples.
-
-    `excess` is how much larger the weighted sum of the true maxima may be than that of the values, where that is known.
-    """
-
-    n_examples: int
-    guarantee: Guarantee
-    n_unconverged: int
-    excess: float | None
-
-    def __and__(self, other: Answered) -> Answered:
-        """Return what is known of both together."""
-        known = self.excess is not None and other.excess is not None
-        return Answered(
-            self.n_examples + other.n_examples,
-            self.guarantee & other.guarantee,
-            self.n_unconverged + other.n_unconverged,
-            self.excess + other.excess if known else None,  # type: ignore[operator]
-        )
 
 
 class Sums(NamedTuple):
@@ -84,12 +63,13 @@ class _Piece(NamedTuple):
 class Shard:
     """A batch and its feature map; it keeps the last state of each oracle, and what solvers keep with it.
 
+    `begins` is the number that its first example has among those of all shards.
     In memory there is one, cut into lanes of about equal work, each a list of chunks. Each lane has a sum of its own;
     the lanes are added up in order.
     """
 
-    def __init__(self, batch: Batch, features: FeatureMap):
-        self.batch, self.features = batch, features
+    def __init__(self, batch: Batch, features: FeatureMap, begins: int = 0):
+        self.batch, self.features, self.begins = batch, features, begins
         self.threads = Threads(1)
         self.states: dict[str, Any] = {}  # of each oracle, by a key
         self.kept: dict[str, Any] = {}  # what solvers left here
@@ -129,8 +109,11 @@ class Shard:
 
     def _each(
         self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], states: dict[int, Any]
-    ) -> Iterator[tuple[Batch, Target, Array, Support]]:
-        """Ask the oracle at expanded weights, chunk by chunk; yield chunk, target, theta and answer, note its state."""
+    ) -> Iterator[tuple[Batch, Target, Array, Support, Answered]]:
+        """Ask the oracle at expanded weights, chunk by chunk; note its state.
+
+        Yield chunk, target, theta, answer and what is known of that.
+        """
         last = self.states.get(key)
         for piece in lane:
             target = piece.target or piece.batch.target
@@ -138,7 +121,11 @@ class Shard:
             state = None if last is None else last.take(piece.examples)
             support = oracle(piece.batch.space, theta, target, state)
             states[_first(piece)] = support.state
-            yield piece.batch, target, theta, support
+            answered = Answered.of(oracle, theta, target, support, piece.batch.weight)
+            if answered.contradicted is not None:
+                example = np.arange(self.batch.n_examples)[piece.examples][answered.contradicted]
+                answered = answered._replace(contradicted=self.begins + int(example))
+            yield piece.batch, target, theta, support, answered
 
     def _note(self, key: str, lanes: list[list[_Piece]], states: dict[int, Any], examples: Ints | None) -> None:
         """Keep the states that oracles returned."""
@@ -161,13 +148,13 @@ class Shard:
         lanes, states = self._chosen(some, examples), dict[int, Any]()
 
         def lane_sums(lane: list[_Piece]) -> Sums:
-            slope, value, answered = np.zeros(self.features.n_expanded), 0.0, []
-            for chunk, _, _, support in self._each(oracle, key, expanded, lane, states):
+            slope, value, every = np.zeros(self.features.n_expanded), 0.0, []
+            for chunk, _, _, support, answered in self._each(oracle, key, expanded, lane, states):
                 mean = support.mean if flat else chunk.space.layout.scale(support.mean, chunk.weight)
                 self.features.add_sums(chunk.examples, mean, slope)
                 value += float(chunk.weight @ support.value)
-                answered.append(_answered(support, chunk.weight))
-            return Sums(slope, value, reduce(and_, answered))
+                every.append(answered)
+            return Sums(slope, value, reduce(and_, every))
 
         found = self.threads.each(lane_sums, lanes)
         total, value, answered = next(found)
@@ -196,7 +183,7 @@ class Shard:
         def lane_planes(work: tuple[list[_Piece], int]) -> list[ExamplePlanes]:
             lane, start = work
             found = []
-            for chunk, target, theta, support in self._each(oracle, key, expanded, lane, states):
+            for chunk, target, theta, support, answered in self._each(oracle, key, expanded, lane, states):
                 layout = chunk.space.layout
                 values = support.value - layout.dot(theta, target.psi)
                 wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
@@ -204,7 +191,6 @@ class Shard:
                 offsets = support.value[wanted] - scores
                 rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
                 difference = layout.nonzeros(support.mean - target.psi, wanted)
-                answered = _answered(support, chunk.weight)
                 found.append(ExamplePlanes(start + wanted, *difference, offsets, values, rounding, answered))
                 start += chunk.n_examples
             return found
@@ -229,8 +215,8 @@ class Shard:
 
         def lane_slacks(lane: list[_Piece]) -> list[tuple[Array, Array, Answered]]:
             return [
-                (support.value, chunk.space.layout.dot(theta, target.psi), _answered(support, chunk.weight))
-                for chunk, target, theta, support in self._each(oracle, key, expanded, lane, states)
+                (support.value, chunk.space.layout.dot(theta, target.psi), answered)
+                for chunk, target, theta, support, answered in self._each(oracle, key, expanded, lane, states)
             ]
 
         found = [scores for lane in self.threads.each(lane_slacks, self.lanes) for scores in lane]
@@ -267,17 +253,6 @@ class Shard:
     def keep(self, name: str, make: Any, *arguments: Any) -> None:
         """Let a solver leave something here: make(shard, *arguments)."""
         self.kept[name] = make(self, *arguments)
-
-
-def _answered(support: Support, weight: Array) -> Answered:
-    """Return what is known of an answer."""
-    unconverged = 0 if support.converged is None else int((~support.converged).sum())
-    excess = None
-    if support.guarantee.bounds_from_above:
-        excess = 0.0
-    elif support.bound is not None:
-        excess = float(weight @ np.maximum(support.bound - support.value, 0.0))
-    return Answered(support.value.size, support.guarantee, unconverged, excess)
 
 
 def _first(piece: _Piece) -> int:

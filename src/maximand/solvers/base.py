@@ -247,7 +247,8 @@ class Solver(ABC):
                 gap, certified = gap + excess, True
         return Result(
             run.weights, run.value, gap, certified, converged, reason, run.history, run.state, guarantee,
-            in_words(guarantee, objective.convex, gap, excess, unconverged), shortfall, excess, unconverged,
+            in_words(guarantee, objective.convex, gap, excess, unconverged, objective.tally.contradicted), shortfall,
+            excess, unconverged,
         )  # fmt: skip
 
     def _ended(self, run: Run, reason: str) -> tuple[str, bool]:
