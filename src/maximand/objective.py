@@ -63,10 +63,11 @@ class Objective:
         weight = np.ones(sum(sizes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         shares = np.split(weight / weight.sum(), np.cumsum(sizes)[:-1])
         batches = tuple(replace(batch, weight=share) for batch, share in zip(given, shares, strict=True))
-        for batch in batches:
-            loss.check(batch.space)
-        engine = engine or Threads()
         begins = np.cumsum([0, *sizes[:-1]]).tolist()
+        for batch, first in zip(batches, begins, strict=True):
+            loss.check(batch.space)
+            batch.check_outputs(first)
+        engine = engine or Threads()
         placed = engine.place([Shard(batch, features, first) for batch, first in zip(batches, begins, strict=True)])
         objective = cls(batches, features, loss, regularization, engine, placed)
         partial = np.flatnonzero(~objective.full_examples)
@@ -224,9 +225,8 @@ class Objective:
             self.tally.doubt(int(np.argmin(values)))
 
     def _values(self, oracle: Oracle, role: str, weights: Array) -> Array:
-        return np.concatenate(
-            [values for values, _, _ in self.ask(Shard.slacks, oracle, self.state_key(oracle, role), weights)]
-        )
+        found = self.ask(Shard.slacks, oracle, self.state_key(oracle, role), weights)
+        return np.concatenate([values for values, _, _ in found])
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
         """Return the objective and a (sub)gradient."""

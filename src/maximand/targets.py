@@ -53,7 +53,7 @@ class Target:
         if theta.size != self.space.n_parts:
             return self.space.layout.dot(theta, self.psi)
         places, examples, counts = self._known
-        return np.bincount(examples, theta[places] * counts, self.space.n_examples)
+        return np.bincount(examples, theta[places] * counts, self.space.n_examples).astype(float, copy=False)
 
     @cached_property
     def cost_linear(self) -> tuple[Array, Array]:

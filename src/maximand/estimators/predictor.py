@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.batch import Batch, cut
+from maximand.batch import Batch, cut, require_outputs
 from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder, MaxScore
@@ -226,7 +226,9 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
 
     def _answers(self, X: Any, answer: Callable[[Examples, Array], Any]) -> list[Any]:
         """Return answer(examples, theta) for consecutive chunks of the inputs, worked on side by side."""
-        return self._chunked(self._fitted.encode(X), lambda _, examples, theta: answer(examples, theta))
+        examples = self._fitted.encode(X)
+        require_outputs(examples.space)
+        return self._chunked(examples, lambda _, examples, theta: answer(examples, theta))
 
     def _chunked(self, examples: Examples, answer: Callable[[slice, Examples, Array], Any]) -> list[Any]:
         features = self.task_.features

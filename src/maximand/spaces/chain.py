@@ -130,6 +130,13 @@ class Chain(LabelledSpace):
         bounds = self.offsets.tolist()
         return [rows[start:stop] for start, stop in pairwise(bounds)]
 
+    @property
+    def nonempty(self) -> Bools:
+        """Whether there is a legal sequence of each length."""
+        lengths, which = np.unique(self.lengths, return_inverse=True)
+        one_each = Chain(lengths, self.n_labels, self.legality)
+        return (one_each.argmax(np.zeros(one_each.layout.n_scores)).value > -np.inf)[which]
+
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Viterbi."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)

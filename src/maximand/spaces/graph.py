@@ -125,6 +125,11 @@ class Graph(LabelledSpace):
             return mean
         return self.encode(Labels(nodes.argmax(axis=1), self.offsets, self.n_labels))
 
+    def possible(self, annotation: Labels) -> Bools:
+        """Whether every node has a state that the annotation allows: nothing forbids a pair."""
+        allowed = annotation.allowed_nodes & (np.arange(self.n_labels) < self.graphs.states[:, None])
+        return np.logical_and.reduceat(allowed.any(axis=1), self.offsets[:-1])
+
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Ask the inference."""
         self._check_scores(theta)
