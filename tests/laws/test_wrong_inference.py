@@ -1,13 +1,13 @@
 """Laws of trust: inference that is wrong is found out, and no certificate survives it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from cases import ANSWERED, CASES, NAMES, SOLVERS
 
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, LOSSES, Loss
-from maximand.solvers import Result, automatic
+from maximand.solvers import Iterate, OneSlack, Result, automatic
 from maximand.spaces import Choice
 from maximand.support import Guarantee
 from thinning import cover
@@ -94,3 +94,16 @@ def test_a_loss_that_cannot_be_negative_and_is_is_found_out_on_partial_annotatio
     with pytest.warns(RuntimeWarning, match="Inference is wrong"):
         objective.value(weights)
     assert objective.tally.guarantee is Guarantee.ESTIMATE
+
+
+@pytest.mark.parametrize(("value", "bound"), [(-5.0, -6.0), (1.0, 2.0), (np.nan, 0.0), (np.inf, 0.0), (1.0, np.nan)])
+def test_numbers_that_cannot_be_certify_nothing(value, bound):
+    @dataclass(frozen=True, kw_only=True)
+    class Astray(OneSlack):
+        def iterate(self, objective, state):
+            yield Iterate(np.zeros(objective.n_weights), value, bound)
+            return "there is no more"
+
+    result = Astray().minimize(CASES[NAMES.index("choice")].objective(HINGE))
+    assert not result.certified
+    assert "certificate" not in result.guarantee_text
