@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -20,6 +22,7 @@ from maximand import (
     SequenceTagger,
     Soft,
     Squared,
+    Subgradient,
     ZeroOne,
     load,
     save,
@@ -251,3 +254,21 @@ def test_projection_losses_tag_sequences():
         assert tagger.score(X[30:], Y[30:]) > 0.85
         for chances in tagger.predict_proba(X[30:]):
             np.testing.assert_allclose(chances.sum(axis=1), 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_subgradient_steps_claim_no_more_than_they_reach(seed):
+    """Weights and repeated rows take other samples: both end near the best value, or say that they were stopped."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 5))
+    y, weight = np.digitize(X[:, 0] + 0.8 * rng.normal(size=40), [-1, 0, 1]), rng.integers(1, 4, 40)
+    rows = np.repeat(np.arange(40), weight)
+    least = OrdinalClassifier(loss="slack_hinge", regularization=1e-2).fit(X, y, sample_weight=weight).objective_
+    for data in ((X, y, weight), (X[rows], y[rows])):
+        model = OrdinalClassifier(loss="slack_hinge", regularization=1e-2, solver=Subgradient(max_iterations=300))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            model.fit(*data)
+        assert said or model.objective_ <= 1.05 * least
+        assert model.objective_ <= 1.1 * least
+        assert not model.gap_is_certificate_
