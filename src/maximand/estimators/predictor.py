@@ -19,6 +19,7 @@ from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
+from maximand.estimators.independent_nodes import no_worse
 from maximand.estimators.parameters import TrainingParameters, check_target
 from maximand.features import Examples
 from maximand.fingerprints import fingerprint
@@ -154,7 +155,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         )
         solver = self._solver(objective)
         self.task_: Any = bound
-        result = self._minimized(X, objective, solver)
+        result = no_worse(objective, solver, lambda limited: self._minimized(X, objective, limited))
         self.weights_ = result.weights
         self.objective_ = result.value
         self.gap_ = result.gap

@@ -50,19 +50,22 @@ class Distance:
     """The largest distance from the start so far, over the root of the sum of all |gradient|^2 (DoG, Ivgi 2023).
 
     It asks for no scale: the first step would take a share `first` of the value away if the objective were linear, and
-    steps grow with the way that they have made.
+    steps grow with the way that they have made. They are never longer than 1 / (regularization * t), the best ones in
+    the end. The run is finished when values settle.
     """
 
     first: float = 0.1
 
-    saved: ClassVar[tuple[str, ...]] = ("moved", "distance", "squares", "values")
+    saved: ClassVar[tuple[str, ...]] = ("rate", "time", "moved", "distance", "squares", "values")
 
     def __post_init__(self) -> None:
+        self.rate, self.time = 0.0, 0
         self.moved, self.distance, self.squares = np.empty(0), 0.0, 0.0
         self.values: list[float] = []
 
     def begin(self, objective: Objective, steps_per_epoch: int, value: float) -> None:
         """Start a run."""
+        self.rate, self.time = 1.0 / max(objective.regularization, 1e-12), 0
         self.moved, self.distance, self.squares, self.values = np.zeros(objective.n_weights), 0.0, 0.0, []
 
     def epoch(self, value: float) -> None:
@@ -74,11 +77,11 @@ class Distance:
         squared = float(gradient @ gradient)
         if squared == 0.0:
             return 0.0
+        self.time += 1
         self.squares += squared
-        self.distance = max(
-            self.distance or self.first * abs(value) / np.sqrt(squared), float(np.linalg.norm(self.moved))
-        )
-        length = self.distance / float(np.sqrt(self.squares))
+        least = self.first * abs(value) / float(np.sqrt(squared)) if self.distance == 0.0 else self.distance
+        self.distance = max(least, float(np.linalg.norm(self.moved)))
+        length = min(self.distance / float(np.sqrt(self.squares)), self.rate / self.time)
         self.moved += length * gradient
         return length
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from maximand.capabilities import NOTHING, USUAL, Can
-from maximand.inference import FactorGraphs, Inference, Structure, labelled
+from maximand.inference import FactorGraphs, Inference, Structure, Structures, labelled
 from maximand.inference.automatic import automatic
 from maximand.layout import Layout, take_runs
 from maximand.spaces.labelled import LabelledSpace
@@ -79,6 +79,12 @@ class Graph(LabelledSpace):
         if not isinstance(inference, Inference):
             raise ValueError(f"The inference is {inference!r}; give an object, such as Greedy() or GraphCut().")
         return Graph(self.graphs, inference, self.hidden)
+
+    def without_edges(self) -> Graph:
+        """Return the same nodes, which are independent then."""
+        structures = self.graphs.structures
+        alone = [Structure.of(graph.states, []) for graph in structures.graphs]
+        return Graph(FactorGraphs(Structures(alone, self.n_labels), self.graphs.which), None, self.hidden)
 
     def _of(self, graphs: FactorGraphs, hidden: Bools | None) -> Graph:
         """Return the space of graphs that the inference was checked for."""
