@@ -6,6 +6,7 @@ import pytest
 from maximand import LOSSES, OneSlack, OracleTask, StructuredPredictor, check_oracle
 from maximand.checks import OracleError
 from maximand.spaces import Chain, Choice
+from maximand.support import Guarantee
 
 # A user's own space in plain Python: choose two of the parts.
 
@@ -122,3 +123,48 @@ def test_check_oracle_finds_what_is_wrong(oracle, complaint):
 def test_check_oracle_needs_all_outputs():
     with pytest.raises(ValueError, match="give outputs="):
         check_oracle(best_pair, [np.zeros(4)])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "bridge", "slack_hinge", "ramp", "euclidean"])
+def test_an_argmax_that_minimises_is_refused_before_training(loss):
+    X, Y = problem(6)
+    with pytest.raises(ValueError, match=r"argmax does not return Y\[0\] .* check_oracle"):
+        StructuredPredictor(OracleTask(smallest), loss=loss).fit(X, Y)
+
+
+def test_an_annotation_that_is_no_output_is_refused_before_training():
+    X, Y = problem(6)
+    Y[4] = np.ones(len(X[4]))
+    with pytest.raises(ValueError, match=r"Y\[4\] is not an output of X\[4\]"):
+        StructuredPredictor(OracleTask(best_pair)).fit(X, Y)
+
+
+def test_a_search_that_is_a_lower_bound_may_overlook_an_annotation():
+    X, Y = problem(6)
+    Y[4] = np.ones(len(X[4]))
+    with pytest.warns(RuntimeWarning, match=r"argmax does not return Y\[4\]"):
+        model = StructuredPredictor(OracleTask(best_pair, guarantee=Guarantee.UNDER)).fit(X, Y)
+    assert not model.gap_is_certificate_
+
+
+def test_parts_that_occur_several_times_may_be_better_than_the_annotation():
+    """Outputs distribute two units: at scores that favour one unit of each, two units of one are as good."""
+
+    def argmax(theta, instance):
+        return 2.0 * (np.arange(theta.size) == np.argmax(theta))
+
+    X = [np.eye(3), np.eye(3)]
+    OracleTask(argmax).bind(X, [np.array([1.0, 1.0, 0.0]), np.array([0.0, 2.0, 0.0])])
+
+
+def test_an_argmax_that_goes_wrong_later_loses_its_certificate():
+    """It is right where scores are whole numbers, as they are before training."""
+
+    def argmax(theta, instance):
+        return best_pair(theta if (theta == np.round(theta)).all() else -theta, instance)
+
+    X, Y = problem()
+    with pytest.warns(RuntimeWarning, match=r"Inference is wrong: at example \d+ it finds less .* check_oracle"):
+        model = StructuredPredictor(OracleTask(argmax), solver=OneSlack(max_iterations=50, tolerance=0.9)).fit(X, Y)
+    assert not model.gap_is_certificate_
+    assert "inference found less than the annotated output has" in model.guarantee_text_

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -22,6 +24,7 @@ from maximand import (
     Soft,
     Squared,
     StructuredPredictor,
+    Subgradient,
     ZeroOne,
     load,
     save,
@@ -264,3 +267,21 @@ def test_the_order_of_text_is_not_guessed(fit, y):
     X = np.arange(12.0).reshape(6, 2)
     with pytest.raises(ValueError, match=r"the order of text is not known; list the levels .* with classes="):
         fit(X, y)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_subgradient_steps_claim_no_more_than_they_reach(seed):
+    """Weights and repeated rows take other samples: both end near the best value, or say that they were stopped."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 5))
+    y, weight = np.digitize(X[:, 0] + 0.8 * rng.normal(size=40), [-1, 0, 1]), rng.integers(1, 4, 40)
+    rows = np.repeat(np.arange(40), weight)
+    least = OrdinalClassifier(loss="slack_hinge", regularization=1e-2).fit(X, y, sample_weight=weight).objective_
+    for data in ((X, y, weight), (X[rows], y[rows])):
+        model = OrdinalClassifier(loss="slack_hinge", regularization=1e-2, solver=Subgradient(max_iterations=300))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            model.fit(*data)
+        assert said or model.objective_ <= 1.05 * least
+        assert model.objective_ <= 1.1 * least
+        assert not model.gap_is_certificate_

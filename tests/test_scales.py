@@ -1,17 +1,23 @@
 """Features of very different sizes: certificates stay true, and a run that cannot go on says so."""
 
+import re
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from maximand import (
+    LBFGS,
     BlockFrankWolfe,
+    GraphLabeler,
     LabelRanker,
     MulticlassClassifier,
     MultilabelClassifier,
     NSlack,
     OneSlack,
     OrdinalClassifier,
+    SequenceTagger,
 )
 
 
@@ -74,3 +80,43 @@ def test_no_solver_ends_above_zero_weights(solver):
     X = table(0, 1.0)[0]
     model = LabelRanker(projection="hinge", solver=solver, regularization=1e-12).fit(X, np.argsort(-X, axis=1))
     assert model.objective_ <= 1.0 + 1e-12  # that of zero weights
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("size", [1e20, 9e28])
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [
+        ("hinge", OneSlack()), ("hinge", NSlack(max_iterations=50)),
+        ("hinge", BlockFrankWolfe(max_iterations=50)), ("slack_hinge", OneSlack()),
+        ("slack_hinge", NSlack(max_iterations=50)), ("slack_hinge", BlockFrankWolfe(max_iterations=200)),
+        ("crf", LBFGS()), ("crf", OneSlack()), ("euclidean", LBFGS()),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_certificates_are_true_or_not_given(loss, solver, size):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    least = MulticlassClassifier(loss=loss).fit(X[:, [0, 2]], y).objective_  # reached with no weight on the column
+    model = MulticlassClassifier(loss=loss, solver=solver).fit(X * np.array([1.0, size, 1.0]), y)
+    if model.gap_is_certificate_:
+        assert model.objective_ >= 0
+        assert model.objective_ - model.gap_ <= least + 1e-9 * model.gap_
+
+
+@pytest.mark.parametrize("value", [1e31, -1e150, 1e300])
+def test_features_whose_scores_overflow_are_refused_by_column(value):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    X[7, 1] = value
+    y = np.arange(12) % 2
+    refused = re.escape(f"X[7] contains {value:g} in feature 1; scores of numbers beyond 1e+30 overflow")
+    for table_of in (np.asarray, csr_array):
+        with pytest.raises(ValueError, match=refused):
+            MulticlassClassifier().fit(table_of(X), y)
+    with pytest.raises(ValueError, match=r"X\[1\], token 3, contains .* in feature 1; scores"):
+        SequenceTagger().fit([X[:4], X[4:]], [y[:4], y[4:]])
+    with pytest.raises(ValueError, match=r"X\[0\], node 7, contains .* in feature 1; scores"):
+        GraphLabeler().fit([(X, [(0, 1)])], [y])
+    fitted = MulticlassClassifier().fit(np.delete(X, 7, axis=0), np.delete(y, 7))
+    with pytest.raises(ValueError, match=r"X\[7\] contains .* in feature 1; scores"):
+        fitted.predict(X)

@@ -51,6 +51,7 @@ from maximand.solvers import CCCP as CCCP
 from maximand.solvers import LBFGS as LBFGS
 from maximand.solvers import BlockFrankWolfe as BlockFrankWolfe
 from maximand.solvers import Decreasing as Decreasing
+from maximand.solvers import Distance as Distance
 from maximand.solvers import NSlack as NSlack
 from maximand.solvers import OneSlack as OneSlack
 from maximand.solvers import Perceptron as Perceptron

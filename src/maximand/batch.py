@@ -42,6 +42,22 @@ class Batch:
         """The number of examples."""
         return self.space.n_examples
 
+    def check_outputs(self, begins: int = 0) -> None:
+        """Refuse partial annotations that no output agrees with; examples are numbered from `begins`."""
+        partial = np.flatnonzero(~self.annotation.full)
+        if not partial.size:
+            return
+        for chunk in cut(self.space.layout.work[partial], 1):
+            examples = partial[chunk]
+            space = self.space.take(examples)
+            impossible = np.flatnonzero(~space.possible(self.annotation.take(examples)))
+            if impossible.size:
+                require_outputs(space, begins + examples)
+                raise ValueError(
+                    f"No legal output agrees with the annotation of example {begins + examples[impossible[0]]}; "
+                    "correct the annotation or the rules that forbid outputs, or drop the example."
+                )
+
     def evenly(self) -> Batch:
         """Return the same examples with equal weights that sum to one."""
         return replace(self, weight=np.full(self.n_examples, 1.0 / self.n_examples))
@@ -53,6 +69,17 @@ class Batch:
             examples=self.examples.take(examples),
             annotation=self.annotation.take(examples),
             weight=self.weight[examples],
+        )
+
+
+def require_outputs(space: OutputSpace, numbers: Ints | None = None) -> None:
+    """Refuse examples that have no output at all; `numbers` are those that the user knows them by."""
+    empty = np.flatnonzero(~space.nonempty)
+    if empty.size:
+        example = empty[0] if numbers is None else numbers[empty[0]]
+        raise ValueError(
+            f"There is no legal output for example {example}: the rules of the {type(space).__name__} forbid all of "
+            "them; change the rules or drop the example."
         )
 
 

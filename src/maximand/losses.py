@@ -58,6 +58,11 @@ class Loss:
         return self.reward is None or self.reward.linear(full)
 
     @property
+    def nonnegative(self) -> bool:
+        """Whether the loss is never below zero: the penalty is at least as large a maximum as the reward."""
+        return _covers(self.penalty, self.reward)
+
+    @property
     def homogeneous(self) -> bool:
         """Whether scaling theta scales the loss, so that it is least at zero weights: no cost and no temperature."""
         sides = (self.penalty,) if self.reward is None else (self.penalty, self.reward)
@@ -66,6 +71,24 @@ class Loss:
     def smooth(self, full: bool) -> bool:
         """Whether the loss is differentiable."""
         return self.penalty.smooth and (self.reward is None or self.reward.smooth or self.reward.linear(full))
+
+
+def _covers(penalty: Oracle, reward: Oracle | None) -> bool:
+    """Whether the penalty is known to be as large as the reward everywhere; costs are not negative."""
+    match penalty, reward:
+        case Larger(), _:
+            return _covers(penalty.first, reward) or _covers(penalty.second, reward)
+        case Rescaled(), None:
+            return True
+        case Soft(), Soft():
+            return (
+                penalty.over in (Over.ALL, reward.over)
+                and penalty.cost >= reward.cost
+                and all(soft >= hard for soft, hard in zip(penalty.heats, reward.heats, strict=True))
+            )
+        case Projection(), Projection():
+            return penalty.geometry is reward.geometry and reward.over is Over.ANNOTATED
+    return False
 
 
 ALL, ANNOTATED, OTHER = Over.ALL, Over.ANNOTATED, Over.OTHER

@@ -48,8 +48,8 @@ PARTS: tuple[type, ...] = (
     inference.Tree,
     losses.Loss, oracles.Entropic, oracles.Euclidean, oracles.Larger, oracles.Over, oracles.Rescaled, oracles.Soft,
     sets.Cube, sets.Everything, sets.Hull, sets.RowStochastic, sets.Sized,
-    solvers.BlockFrankWolfe, solvers.CCCP, solvers.Decreasing, solvers.LBFGS, solvers.NSlack, solvers.OneSlack,
-    solvers.Perceptron, solvers.Polyak, solvers.Record, solvers.Subgradient,
+    solvers.BlockFrankWolfe, solvers.CCCP, solvers.Decreasing, solvers.Distance, solvers.LBFGS, solvers.NSlack,
+    solvers.OneSlack, solvers.Perceptron, solvers.Polyak, solvers.Record, solvers.Subgradient,
     spaces.ActiveSet, spaces.AwaySteps, support.Guarantee, LabelNames, Shortfall, FeatureHasher,
 )  # fmt: skip
 LEFT_OUT = object()

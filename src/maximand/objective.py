@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import daxpy
 
+from maximand.answers import Tally, below
 from maximand.batch import Batch
 from maximand.capabilities import Can
 from maximand.engine import Engine, Threads
@@ -19,28 +20,10 @@ from maximand.features import FeatureMap
 from maximand.identity import identity
 from maximand.losses import ANNOTATED, Loss
 from maximand.oracles import Oracle, Projection, Rescaled, Soft
-from maximand.shards import Answered, Shard, Sums
+from maximand.shards import Shard, Sums
 from maximand.support import Array, Guarantee, Ints, Plane
 
 PENALTY, REWARD = "penalty", "reward"
-
-
-@dataclass
-class Tally:
-    """Oracle calls so far, what holds for the values of the loss that came of them, and how the last pass ended.
-
-    It counts from outside; no oracle knows of it.
-    """
-
-    calls: int = 0
-    guarantee: Guarantee = Guarantee.EXACT
-    n_unconverged: int = 0
-
-    def note(self, answered: Answered, negative: bool = False) -> None:
-        """Take note of answers; `negative`: their values are subtracted."""
-        self.calls += answered.n_examples
-        self.guarantee = self.guarantee & (-answered.guarantee if negative else answered.guarantee)
-        self.n_unconverged = answered.n_unconverged
 
 
 @dataclass(frozen=True)
@@ -81,10 +64,12 @@ class Objective:
         weight = np.ones(sum(sizes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         shares = np.split(weight / weight.sum(), np.cumsum(sizes)[:-1])
         batches = tuple(replace(batch, weight=share) for batch, share in zip(given, shares, strict=True))
-        for batch in batches:
+        begins = np.cumsum([0, *sizes[:-1]]).tolist()
+        for batch, first in zip(batches, begins, strict=True):
             loss.check(batch.space)
+            batch.check_outputs(first)
         engine = engine or Threads()
-        placed = engine.place([Shard(batch, features) for batch in batches])
+        placed = engine.place([Shard(batch, features, first) for batch, first in zip(batches, begins, strict=True)])
         objective = cls(batches, features, loss, regularization, engine, placed)
         partial = np.flatnonzero(~objective.full_examples)
         if isinstance(loss.penalty, Rescaled) and partial.size:
@@ -230,7 +215,23 @@ class Objective:
 
     def value_of(self, weights: Array, penalty: Plane, reward: Plane) -> float:
         """Return the objective at the weights, given the planes that touch there."""
-        return 0.5 * self.regularization * float(weights @ weights) + penalty(weights) - reward(weights)
+        loss = penalty(weights) - reward(weights)
+        if loss < 0 and self.loss.nonnegative and self.tally.contradicted is None:
+            self._doubt(weights, penalty, reward, loss)
+        return 0.5 * self.regularization * float(weights @ weights) + loss
+
+    def _doubt(self, weights: Array, penalty: Plane, reward: Plane, loss: float) -> None:
+        """Find the example at which oracles make a loss negative that cannot be, unless it is the arithmetic."""
+        sizes = sum(abs(plane.offset) + float(np.abs(plane.slope) @ np.abs(weights)) for plane in (penalty, reward))
+        if below(loss, 0.0, sizes) and (penalty.guarantee & -reward.guarantee).bounds_from_above:
+            values = self._values(self.loss.penalty, PENALTY, weights)
+            if self.loss.reward is not None:
+                values = values - self._values(self.loss.reward, REWARD, weights)
+            self.tally.doubt(int(np.argmin(values)))
+
+    def _values(self, oracle: Oracle, role: str, weights: Array) -> Array:
+        found = self.ask(Shard.slacks, oracle, self.state_key(oracle, role), weights)
+        return np.concatenate([values for values, _, _ in found])
 
     def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
         """Return the objective and a (sub)gradient."""
@@ -252,7 +253,8 @@ class Objective:
         else:
             reward = self._sampled_plane(self.loss.reward, REWARD, weights, examples)
         gradient = self.regularization * weights + penalty.slope - reward.slope
-        return self.value_of(weights, penalty, reward), gradient
+        loss = penalty(weights) - reward(weights)  # negative, perhaps, where the reward is one of all examples
+        return 0.5 * self.regularization * float(weights @ weights) + loss, gradient
 
     def slacks(self, weights: Array) -> tuple[Array, Array]:
         """Return for each example the penalty less the score of its annotated parts, and that score."""
@@ -292,6 +294,8 @@ class Objective:
         bound that do2008 starts from.
         """
         start = np.zeros(self.n_weights)
+        if self.loss.reward is None:
+            return self.linearized(start)
         if isinstance(self.loss.penalty, Projection):
             return self.rewarding_annotation().linearized(start)
         heat = 1.0 if Can.MARGINALS in self.can else 0.0

@@ -41,6 +41,9 @@ class Oracle(Protocol):
     def linear(self, full: bool) -> bool:
         """Whether the function is linear on examples whose annotation is full, or on any."""
 
+    def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
+        """Return a lower bound on each value that the annotation alone makes, -inf where it makes none."""
+
     def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return value and gradient, from the state of an earlier answer where there is one."""
 
@@ -77,6 +80,11 @@ class Soft:
         return self.temperature if len(set(self._temperatures)) > 1 else self._temperatures[0]
 
     @property
+    def heats(self) -> tuple[float, float]:
+        """The temperatures of outputs and of hidden slots."""
+        return self._temperatures[0], self._temperatures[-1]
+
+    @property
     def smooth(self) -> bool:
         """Whether no temperature is 0."""
         return min(self._temperatures) > 0
@@ -105,6 +113,10 @@ class Soft:
     def linear(self, full: bool) -> bool:
         """A maximum over a single output is linear."""
         return self.over is Over.ANNOTATED and full
+
+    def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
+        """The score of the annotated output, which is one of all and costs nothing."""
+        return _of_annotated(target, target.score(theta) if self.over is Over.ALL else -np.inf)
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None, state: Any = None) -> Support:
         """Return value and gradient; without a target, over all outputs and without costs."""
@@ -148,6 +160,11 @@ def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found:
     return replace(found, value=value, mean=mean, guarantee=found.guarantee & known.guarantee, bound=bound)
 
 
+def _of_annotated(target: Target, values: Array | float) -> Array:
+    """Return the values of fully annotated examples, -inf for the others."""
+    return np.where(target.annotation.full, values, -np.inf)
+
+
 @dataclass(frozen=True)
 class Projection:
     """Regularised maximum: max over u in a convex set of theta @ u - Psi(u); the mean is the projection of theta.
@@ -179,6 +196,12 @@ class Projection:
     def linear(self, full: bool) -> bool:
         """A maximum over a single output is linear."""
         return self.over is Over.ANNOTATED and full
+
+    def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
+        """The regularised score of the annotated output, which is in the set."""
+        if self.over is not Over.ALL:
+            return _of_annotated(target, -np.inf)
+        return _of_annotated(target, target.score(theta) - target.regularizer(self.geometry))
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None, state: Any = None) -> Support:
         """Return value and gradient; without a target, over all outputs."""
@@ -217,6 +240,10 @@ class Rescaled:
     def linear(self, full: bool) -> bool:
         """Return False."""
         return False
+
+    def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
+        """The annotated output costs nothing."""
+        return _of_annotated(target, 0.0)
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return value and gradient, cost(y) * (psi(y) - psi(y*)) at the best y."""
@@ -258,6 +285,10 @@ class Larger:
     def linear(self, full: bool) -> bool:
         """Return False."""
         return False
+
+    def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
+        """The larger of two bounds."""
+        return np.maximum(self.first.least(space, theta, target), self.second.least(space, theta, target))
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return value and gradient of the larger one; where they are equal, of the second."""

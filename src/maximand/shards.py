@@ -11,40 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maximand.answers import Answered as Answered  # what shards answer with
 from maximand.batch import Batch, cut
 from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.numerics.lowering import PartRows
 from maximand.oracles import Oracle, Target
 from maximand.passes import Pass
-from maximand.support import EPSILON, Array, Guarantee, Ints, Support
+from maximand.support import EPSILON, Array, Ints, Support
 
 LANES = 8  # how many sums run side by side: fixed, so that the answer does not depend on the number of threads
 LANES_OF_LARGE_MODELS = 4  # each sum is as long as the weights
 LARGE_MODEL = 1 << 16
 LITTLE = 1 << 24  # bytes that cost vectors may always take
-
-
-class Answered(NamedTuple):
-    """What is known of the answers of an oracle on some examples.
-
-    `excess` is how much larger the weighted sum of the true maxima may be than that of the values, where that is known.
-    """
-
-    n_examples: int
-    guarantee: Guarantee
-    n_unconverged: int
-    excess: float | None
-
-    def __and__(self, other: Answered) -> Answered:
-        """Return what is known of both together."""
-        known = self.excess is not None and other.excess is not None
-        return Answered(
-            self.n_examples + other.n_examples,
-            self.guarantee & other.guarantee,
-            self.n_unconverged + other.n_unconverged,
-            self.excess + other.excess if known else None,  # type: ignore[operator]
-        )
 
 
 class Sums(NamedTuple):
@@ -85,12 +64,13 @@ class _Piece(NamedTuple):
 class Shard:
     """A batch and its feature map; it keeps the last state of each oracle, and what solvers keep with it.
 
+    `begins` is the number that its first example has among those of all shards.
     In memory there is one, cut into lanes of about equal work, each a list of chunks. Each lane has a sum of its own;
     the lanes are added up in order.
     """
 
-    def __init__(self, batch: Batch, features: FeatureMap):
-        self.batch, self.features = batch, features
+    def __init__(self, batch: Batch, features: FeatureMap, begins: int = 0):
+        self.batch, self.features, self.begins = batch, features, begins
         self.threads = Threads(1)
         self.states: dict[str, Any] = {}  # of each oracle, by a key
         self.kept: dict[str, Any] = {}  # what solvers left here
@@ -134,8 +114,11 @@ class Shard:
 
     def _each(
         self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], asked: Pass
-    ) -> Iterator[tuple[Batch, Target, Array, Support]]:
-        """Ask the oracle at expanded weights, chunk by chunk; yield chunk, target, theta and answer, note its state."""
+    ) -> Iterator[tuple[Batch, Target, Array, Support, Answered]]:
+        """Ask the oracle at expanded weights, chunk by chunk; note its state.
+
+        Yield chunk, target, theta, answer and what is known of that.
+        """
         last = self.states.get(key)
         for piece in lane:
             asked.check()
@@ -144,7 +127,11 @@ class Shard:
             state = None if last is None else last.take(piece.examples)
             support = oracle(piece.batch.space, theta, target, state)
             asked.states[_first(piece)] = support.state
-            yield piece.batch, target, theta, support
+            answered = Answered.of(oracle, theta, target, support, piece.batch.weight)
+            if answered.contradicted is not None:
+                example = np.arange(self.batch.n_examples)[piece.examples][answered.contradicted]
+                answered = answered._replace(contradicted=self.begins + int(example))
+            yield piece.batch, target, theta, support, answered
 
     def _pass(self) -> Pass:
         return Pass(self.deadlines[-1])
@@ -172,13 +159,13 @@ class Shard:
         asked = self._pass()
 
         def lane_sums(lane: list[_Piece]) -> Sums:
-            slope, value, answered = np.zeros(self.features.n_expanded), 0.0, []
-            for chunk, _, _, support in self._each(oracle, key, expanded, lane, asked):
+            slope, value, every = np.zeros(self.features.n_expanded), 0.0, []
+            for chunk, _, _, support, answered in self._each(oracle, key, expanded, lane, asked):
                 mean = support.mean if flat else chunk.space.layout.scale(support.mean, chunk.weight)
                 self.features.add_sums(chunk.examples, mean, slope)
                 value += float(chunk.weight @ support.value)
-                answered.append(_answered(support, chunk.weight))
-            return Sums(slope, value, reduce(and_, answered))
+                every.append(answered)
+            return Sums(slope, value, reduce(and_, every))
 
         found = asked.side_by_side(self.threads, lane_sums, lanes)
         total, value, answered = next(found)
@@ -208,7 +195,7 @@ class Shard:
         def lane_planes(work: tuple[list[_Piece], int]) -> list[ExamplePlanes]:
             lane, start = work
             found = []
-            for chunk, target, theta, support in self._each(oracle, key, expanded, lane, asked):
+            for chunk, target, theta, support, answered in self._each(oracle, key, expanded, lane, asked):
                 layout = chunk.space.layout
                 values = support.value - layout.dot(theta, target.psi)
                 wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
@@ -216,7 +203,6 @@ class Shard:
                 offsets = support.value[wanted] - scores
                 rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
                 difference = layout.nonzeros(support.mean - target.psi, wanted)
-                answered = _answered(support, chunk.weight)
                 found.append(ExamplePlanes(start + wanted, *difference, offsets, values, rounding, answered))
                 start += chunk.n_examples
             return found
@@ -241,8 +227,8 @@ class Shard:
 
         def lane_slacks(lane: list[_Piece]) -> list[tuple[Array, Array, Answered]]:
             return [
-                (support.value, chunk.space.layout.dot(theta, target.psi), _answered(support, chunk.weight))
-                for chunk, target, theta, support in self._each(oracle, key, expanded, lane, asked)
+                (support.value, chunk.space.layout.dot(theta, target.psi), answered)
+                for chunk, target, theta, support, answered in self._each(oracle, key, expanded, lane, asked)
             ]
 
         found = [scores for lane in asked.side_by_side(self.threads, lane_slacks, self.lanes) for scores in lane]
@@ -280,17 +266,6 @@ class Shard:
     def keep(self, name: str, make: Any, *arguments: Any) -> None:
         """Let a solver leave something here: make(shard, *arguments)."""
         self.kept[name] = make(self, *arguments)
-
-
-def _answered(support: Support, weight: Array) -> Answered:
-    """Return what is known of an answer."""
-    unconverged = 0 if support.converged is None else int((~support.converged).sum())
-    excess = None
-    if support.guarantee.bounds_from_above:
-        excess = 0.0
-    elif support.bound is not None:
-        excess = float(weight @ np.maximum(support.bound - support.value, 0.0))
-    return Answered(support.value.size, support.guarantee, unconverged, excess)
 
 
 def _first(piece: _Piece) -> int:

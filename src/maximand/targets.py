@@ -11,7 +11,7 @@ import numpy as np
 
 from maximand.costs import Cost
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Geometry
+from maximand.support import Array, Geometry, Ints
 
 
 class Over(Enum):
@@ -39,6 +39,21 @@ class Target:
     def psi(self) -> Array:
         """Psi of the known parts."""
         return self.space.encode(self.annotation)
+
+    @cached_property
+    def _known(self) -> tuple[Ints, Ints, Array]:
+        """The places, the examples and the counts of the known parts that occur."""
+        layout, everyone = self.space.layout, np.arange(self.space.n_examples)
+        pointers, parts, counts = layout.nonzeros(self.psi, everyone)
+        examples = np.repeat(everyone, np.diff(pointers))
+        return layout.places[(np.cumsum(layout.work) - layout.work)[examples] + parts], examples, counts
+
+    def score(self, theta: Array) -> Array:
+        """Return the score of the known parts, for every example."""
+        if theta.size != self.space.n_parts:
+            return self.space.layout.dot(theta, self.psi)
+        places, examples, counts = self._known
+        return np.bincount(examples, theta[places] * counts, self.space.n_examples).astype(float, copy=False)
 
     @cached_property
     def cost_linear(self) -> tuple[Array, Array]:

@@ -4,8 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from graph_samples import hinge_by_enumeration, random_graphs, scores_of_all, share_right
+from graph_samples import hinge_by_enumeration, random_graphs, scores_of_all, share_right, smooth_grid
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from maximand import (
@@ -20,6 +21,7 @@ from maximand import (
     LinearProgram,
     MaxScore,
     SequenceTagger,
+    Subgradient,
     Tree,
 )
 
@@ -159,3 +161,15 @@ def test_threads_search_clone_and_pickle(grids):
     assert again.score(X_test, Y_test) == one.score(X_test, Y_test)
     model = GraphLabeler(tables=np.array([[0, -1], [-1, 1]]), inference=GraphCut(), decoder=MaxScore(Greedy()))
     assert repr(clone(model).get_params()) == repr(model.get_params())
+
+
+@pytest.mark.parametrize("regularization", [1e-3, 1e-1])
+def test_subgradient_steps_leave_zero_weights_on_grids_and_warn_at_their_limit(regularization):
+    rng = np.random.default_rng(0)
+    X, Y = zip(*(smooth_grid(rng, 6, 6) for _ in range(6)), strict=True)
+    model = GraphLabeler(
+        loss="hinge", inference=LinearProgram(), regularization=regularization, solver=Subgradient(max_iterations=50)
+    )
+    with pytest.warns(ConvergenceWarning, match="max_iterations=50"):
+        model.fit(X, Y)
+    assert model.objective_ < 0.2 * 36  # that of zero weights

@@ -58,6 +58,15 @@ def test_valid_solvers_reach_the_same_value_and_their_gaps_bound_it(case, loss):
         assert all(later <= earlier for earlier, later in pairwise(bests))
 
 
+@solved([pair for pair in ANSWERED if has_one_minimum(*pair)])
+def test_steps_that_nobody_attends_to_reach_the_minimum_or_end_at_a_limit(case, loss):
+    objective = case.objective(loss, regularization=1e-3)
+    least = automatic(objective, tolerance=1e-4).minimize(objective).value
+    result = Subgradient(max_iterations=200).minimize(objective)
+    assert result.value <= 0.6 * objective.value(np.zeros(objective.n_weights)) or result.value <= 1.05 * least
+    assert not result.converged or result.value <= 1.05 * least
+
+
 @EVERY_KIND
 def test_the_perceptron_loss_is_least_at_zero_and_its_solver_leaves_it(case):
     objective = case.objective(PERCEPTRON)

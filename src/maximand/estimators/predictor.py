@@ -14,11 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.batch import Batch, cut
+from maximand.batch import Batch, cut, require_outputs
 from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
+from maximand.estimators.independent_nodes import no_worse
 from maximand.estimators.means import layer_of, probabilistic, soft
 from maximand.estimators.parameters import TrainingParameters, check_target
 from maximand.features import Examples
@@ -152,7 +153,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         )
         solver = self._solver(objective)
         self.task_: Any = bound
-        result = self._minimized(X, objective, solver)
+        result = no_worse(objective, solver, lambda limited: self._minimized(X, objective, limited))
         self.weights_ = result.weights
         self.objective_ = result.value
         self.gap_ = result.gap
@@ -228,7 +229,9 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
 
     def _answers(self, X: Any, answer: Callable[[Examples, Array], Any]) -> list[Any]:
         """Return answer(examples, theta) for consecutive chunks of the inputs, worked on side by side."""
-        return self._chunked(self._fitted.encode(X), lambda _, examples, theta: answer(examples, theta))
+        examples = self._fitted.encode(X)
+        require_outputs(examples.space)
+        return self._chunked(examples, lambda _, examples, theta: answer(examples, theta))
 
     def _chunked(self, examples: Examples, answer: Callable[[slice, Examples, Array], Any]) -> list[Any]:
         features = self.task_.features

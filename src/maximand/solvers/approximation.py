@@ -73,10 +73,17 @@ class Shortfall:
 
 
 def in_words(
-    guarantee: Guarantee, convex: bool, gap: float | None, excess: float | None = None, unconverged: int = 0
+    guarantee: Guarantee,
+    convex: bool,
+    gap: float | None,
+    excess: float | None = None,
+    unconverged: int = 0,
+    contradicted: int | None = None,
 ) -> str:
     """Say what the value and the gap of a run are worth."""
     text = _worth(guarantee, convex, gap, excess)
+    if contradicted is not None:
+        text += f" At example {contradicted} inference found less than the annotated output has: see check_oracle."
     if unconverged:
         text += f" The oracles of {unconverged} examples had not converged when they were last asked."
     return text

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from maximand.answers import below
 from maximand.compiling import working_seconds
 from maximand.objective import PENALTY, Objective
 from maximand.passes import OutOfTime, limited
@@ -128,8 +129,15 @@ class Run:
 
     @property
     def gap(self) -> float | None:
-        """The distance between the best value and the best bound."""
-        return max(0.0, self.value - self.bound) if self.bound > -np.inf else None
+        """The distance between the best value and the best bound; None where the arithmetic left no such thing.
+
+        A bound above a value that is known to be none too small contradicts it, and so does a number that is no number.
+        """
+        if not (np.isfinite(self.value) and np.isfinite(self.bound)):
+            return None
+        if self.guarantee.bounds_from_above and below(self.value, self.bound, abs(self.value) + abs(self.bound)):
+            return None
+        return max(0.0, self.value - self.bound)
 
     def take(self, iterate: Iterate, keep_last: bool) -> None:
         """Note an iterate."""
@@ -223,6 +231,8 @@ class Solver(ABC):
                     reason, converged = self._ended(run, end.value)
                     break
                 run.guarantee = run.guarantee & objective.tally.guarantee
+                if objective.loss.nonnegative and below(run.value, 0.0, 0.0):
+                    run.guarantee = Guarantee.ESTIMATE  # the arithmetic made a value that cannot be
                 gap, seconds = run.gap, working_seconds() - began
                 record = Record(len(run.history) + 1, seconds, objective.tally.calls - calls, run.value, gap)
                 run.history.append(record)
@@ -257,7 +267,8 @@ class Solver(ABC):
                 gap, certified = gap + excess, True
         return Result(
             run.weights, run.value, gap, certified, converged, reason, run.history, run.state, guarantee,
-            in_words(guarantee, objective.convex, gap, excess, unconverged), shortfall, excess, unconverged,
+            in_words(guarantee, objective.convex, gap, excess, unconverged, objective.tally.contradicted), shortfall,
+            excess, unconverged,
         )  # fmt: skip
 
     def _ended(self, run: Run, reason: str) -> tuple[str, bool]:

@@ -36,12 +36,66 @@ class Steps(Protocol):
         """Whether further steps are too small to matter."""
 
 
+def settled(values: list[float], tolerance: float) -> bool:
+    """Whether all values of the later half of a run, of 40 epochs at least, are within the tolerance of the best.
+
+    Gains come ever more slowly, like 1 / t or its root, so that what the later half gained is about what is left; a run
+    that is still above its best has gone too far and is on its way back.
+    """
+    best = min(values, default=0.0)
+    return len(values) >= 40 and max(values[len(values) // 2 :]) - best <= tolerance * abs(best)
+
+
+@dataclass
+class Distance:
+    """The largest distance from the start so far, over the root of the sum of all |gradient|^2 (DoG, Ivgi 2023).
+
+    It asks for no scale: the first step would take a share `first` of the value away if the objective were linear, and
+    steps grow with the way that they have made. They are never longer than 1 / (regularization * t), the best ones in
+    the end. The run is finished when values settle.
+    """
+
+    first: float = 0.1
+
+    saved: ClassVar[tuple[str, ...]] = ("rate", "time", "moved", "distance", "squares", "values")
+
+    def __post_init__(self) -> None:
+        self.rate, self.time = 0.0, 0
+        self.moved, self.distance, self.squares = np.empty(0), 0.0, 0.0
+        self.values: list[float] = []
+
+    def begin(self, objective: Objective, steps_per_epoch: int, value: float) -> None:
+        """Start a run."""
+        self.rate, self.time = 1.0 / max(objective.regularization, 1e-12), 0
+        self.moved, self.distance, self.squares, self.values = np.zeros(objective.n_weights), 0.0, 0.0, []
+
+    def epoch(self, value: float) -> None:
+        """Take note of the value."""
+        self.values.append(value)
+
+    def length(self, value: float, gradient: Array) -> float:
+        """Return the next step length."""
+        squared = float(gradient @ gradient)
+        if squared == 0.0:
+            return 0.0
+        self.time += 1
+        self.squares += squared
+        least = self.first * abs(value) / float(np.sqrt(squared)) if self.distance == 0.0 else self.distance
+        self.distance = max(least, float(np.linalg.norm(self.moved)))
+        length = min(self.distance / float(np.sqrt(self.squares)), self.rate / self.time)
+        self.moved += length * gradient
+        return length
+
+    def finished(self, tolerance: float) -> bool:
+        """Whether the values have settled."""
+        return settled(self.values, tolerance)
+
+
 @dataclass
 class Decreasing:
-    """scale / (regularization * (t + t0)), where t0 is the number of steps in an epoch.
+    """scale / (regularization * (t + t0)), where t0 is the number of steps in an epoch; finished when values settle.
 
-    The run is finished when the best of the last quarter of all epochs (at least ten) gains less than the tolerance on
-    the best of as many before: gains come ever more slowly.
+    The first steps are far too long where the regularisation is weak: `scale` takes some care.
     """
 
     scale: float = 1.0
@@ -67,12 +121,8 @@ class Decreasing:
         return self.rate / self.time
 
     def finished(self, tolerance: float) -> bool:
-        """Whether the last epochs gained less than the tolerance."""
-        if len(self.values) < 20:
-            return False
-        window = max(10, len(self.values) // 4)
-        earlier, later = min(self.values[-2 * window : -window]), min(self.values[-window:])
-        return earlier - later <= tolerance * abs(later)
+        """Whether the values have settled."""
+        return settled(self.values, tolerance)
 
 
 @dataclass
@@ -135,7 +185,7 @@ class Subgradient(Solver):
     steps says when the run is finished.
     """
 
-    steps: Steps = field(default_factory=Decreasing)
+    steps: Steps = field(default_factory=Distance)
     batch_size: int | None = 32
     averaging: bool = True
     random_state: int = 0
@@ -146,7 +196,7 @@ class Subgradient(Solver):
         if isinstance(self.steps, Decreasing) and not objective.bounded:
             raise ValueError(
                 f"Decreasing() steps need bounded gradients and those of {objective.loss.name} are not; use LBFGS(), "
-                "or Subgradient(steps=Polyak(), batch_size=None)."
+                "or Subgradient()."
             )
 
     def begin(self, objective: Objective, start: Result | None) -> Walk:
@@ -162,7 +212,7 @@ class Subgradient(Solver):
             yield Iterate(state.weights.copy(), value)
         while True:
             if state.time and state.steps.finished(self.tolerance):
-                return f"the step rule expects no more than {self.tolerance:g} of the value from further epochs"
+                return f"the steps no longer gain {self.tolerance:g} of the value, which bounds nothing"
             before, late = deepcopy(state), False
             try:
                 self._walk(objective, state)
@@ -205,5 +255,6 @@ class Perceptron(Subgradient):
     The perceptron loss is least at zero weights, where it says nothing; what learns is the path away from there.
     """
 
+    steps: Steps = field(default_factory=Decreasing)
     max_iterations: int = 20
     keeps_last: ClassVar[bool] = True

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
 from maximand.capabilities import USUAL, Can, sentence
 from maximand.layout import Layout
 from maximand.spaces import mixtures, scaled_costs
 from maximand.spaces.contradictions import over_contradictions
-from maximand.support import Array, Geometry, Ints, Support, Temperature
+from maximand.support import Array, Bools, Geometry, Ints, Support, Temperature
 
 
 class OutputSpace(ABC):
@@ -74,6 +76,15 @@ class OutputSpace(ABC):
     def argmax_given(self, theta: Array, annotation: Any, state: Any = None) -> Support:
         """Best output that agrees with the annotation: the maximum over Y*."""
         return self.argmax(self.restricted(theta, annotation), state)
+
+    @property
+    def nonempty(self) -> Bools:
+        """Per example: whether there is an output, so that Y is not empty."""
+        return np.ones(self.n_examples, dtype=bool)
+
+    def possible(self, annotation: Any) -> Bools:
+        """Per example: whether an output agrees with the annotation, so that Y* is not empty."""
+        return self.argmax_given(np.zeros(self.layout.n_scores), annotation).value > -np.inf
 
     def argmax_other(self, theta: Array, annotation: Any) -> Support:
         """Best output that contradicts the annotation: the maximum over Y°, -inf where Y° is empty."""

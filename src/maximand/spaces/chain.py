@@ -46,6 +46,11 @@ class Legality:
         """Return the legality of three boolean masks."""
         return cls(*(np.where(mask, 0.0, -np.inf) for mask in (first, between, last)))
 
+    @property
+    def free(self) -> bool:
+        """Whether nothing is forbidden."""
+        return not any(array.any() for array in (self.first, self.between, self.last))
+
     def check(self, n_labels: int) -> None:
         """Refuse shapes that do not fit the number of labels."""
         shapes = (self.first.shape, self.between.shape, self.last.shape)
@@ -131,6 +136,15 @@ class Chain(LabelledSpace):
         """Cut an array with a row for each position into one array for each sequence."""
         bounds = self.offsets.tolist()
         return [rows[start:stop] for start, stop in pairwise(bounds)]
+
+    @property
+    def nonempty(self) -> Bools:
+        """Whether there is a legal sequence of each length."""
+        if self.legality.free:
+            return super().nonempty
+        lengths, which = np.unique(self.lengths, return_inverse=True)
+        one_each = Chain(lengths, self.n_labels, self.legality)
+        return (one_each.argmax(np.zeros(one_each.layout.n_scores)).value > -np.inf)[which]
 
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Viterbi."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from maximand.capabilities import NOTHING, USUAL, Can
-from maximand.inference import FactorGraphs, Inference, Structure, labelled
+from maximand.inference import FactorGraphs, Inference, Structure, Structures, labelled
 from maximand.inference.choosing import chosen_inference
 from maximand.layout import Layout, take_runs
 from maximand.spaces.labelled import LabelledSpace
@@ -120,6 +120,12 @@ class Graph(LabelledSpace):
             nodes[:] = own
         return vector, np.zeros(self.n_examples)
 
+    def without_edges(self) -> Graph:
+        """Return the same nodes, which are independent then."""
+        structures = self.graphs.structures
+        alone = [Structure.of(graph.states, []) for graph in structures.graphs]
+        return Graph(FactorGraphs(Structures(alone, self.n_labels), self.graphs.which), None, self.hidden)
+
     def encode(self, annotation: Labels) -> Array:
         """Count the parts of known labels; a pair counts when both of its labels are known."""
         return self._encoded(self._states(annotation))
@@ -171,6 +177,11 @@ class Graph(LabelledSpace):
         if ((nodes == 0.0) | (nodes == 1.0)).all():
             return mean
         return self._encoded(nodes.argmax(axis=1))
+
+    def possible(self, annotation: Labels) -> Bools:
+        """Whether every node has a state that the annotation allows: nothing forbids a pair."""
+        allowed = annotation.allowed_nodes & (np.arange(self.n_labels) < self.graphs.states[:, None])
+        return np.logical_and.reduceat(allowed.any(axis=1), self.offsets[:-1])
 
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Ask the inference."""

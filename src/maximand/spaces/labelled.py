@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maximand.spaces.base import OutputSpace
-from maximand.support import Array, Ints
+from maximand.support import Array, Bools, Ints
 
 
 class LabelledSpace(OutputSpace):
@@ -35,6 +35,11 @@ class LabelledSpace(OutputSpace):
         theta = theta.copy()
         self.nodes(theta)[~annotation.allowed_nodes] = -np.inf
         return theta
+
+    def possible(self, annotation: Any) -> Bools:
+        """Whether every slot is left a label, and an output has such labels."""
+        left = np.bincount(self.slots, ~annotation.allowed_nodes.any(axis=1), self.n_examples) == 0
+        return left & super().possible(annotation)
 
     def expected(self, matrix: Array, mean: Array) -> Array:
         """Return the expected costs (slot, label) of labels, matrix[true label, label], when psi has the given mean."""

@@ -145,6 +145,19 @@ class OracleSpace(OutputSpace):
         more = (annotation.psi > 0) & (support.mean > annotation.psi)  # paid for twice, so that others were passed over
         return Support(values, mean, support.guarantee & Guarantee.UNDER if more.any() else support.guarantee)
 
+    def overlooked(self, annotation: Parts) -> Ints:
+        """Return the fully annotated examples whose output the argmax overlooks at scores that favour it.
+
+        The scores are 1 on its parts and -1 on all others. Where parts occur once or not at all, it is the best of all
+        outputs then, and the only best one.
+        """
+        examples = np.flatnonzero(annotation.full)
+        if not examples.size:
+            return examples
+        full, asked = annotation.take(examples), self.take(examples)
+        theta = np.where(full.psi > 0, 1.0, -1.0)
+        return examples[asked.argmax(theta).value < asked.layout.dot(theta, full.psi)]
+
     def outputs(self) -> Array:
         """Return psi of every output of a batch of one; needs the user's enumeration."""
         if self._outputs is None:

@@ -29,6 +29,11 @@ class Annotations:
         """Per example: every factor is known."""
         return np.logical_and.reduce([annotation.full for annotation in self.factors])
 
+    @property
+    def nonempty(self) -> Bools:
+        """Whether each factor has an output."""
+        return np.logical_and.reduce([factor.nonempty for factor in self.factors])
+
     def take(self, examples: Ints | slice) -> Annotations:
         """Return the annotation of some examples."""
         return Annotations(tuple(annotation.take(examples) for annotation in self.factors))

@@ -13,6 +13,8 @@ from maximand.features import Examples, FeatureMap
 from maximand.support import Array
 from maximand.tasks.label_names import LabelNames
 
+LARGEST = 1e30  # of a feature: solvers square what they make of it, and keep some of that in single precision
+
 
 class BoundTask(ABC):
     """A task that has seen its training data: it knows the features, the labels and the cost."""
@@ -66,19 +68,25 @@ def place_of(name: str, row: int, offsets: Any, kind: str) -> str:
 
 
 def finite_rows(matrix: Any, offsets: Any = None, kind: str = "token") -> None:
-    """Refuse NaN and infinity, naming the row, and which of its example's where it has several."""
+    """Refuse NaN, infinity and what is too large, naming the row, and which of its example's where it has several."""
     values = matrix.data if hasattr(matrix, "indptr") else matrix
-    if np.isfinite(values).all():
+    if values.min(initial=0.0) >= -LARGEST and values.max(initial=0.0) <= LARGEST:  # false for NaN
         return
+    wrong = ~(np.abs(values) <= LARGEST)
     if hasattr(matrix, "indptr"):
-        place = int(np.flatnonzero(~np.isfinite(matrix.data))[0])
+        place = int(np.flatnonzero(wrong)[0])
         row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
         column, value = int(matrix.indices[place]), matrix.data[place]
     else:
-        row, column = (int(index) for index in np.argwhere(~np.isfinite(matrix))[0])
+        row, column = (int(index) for index in np.argwhere(wrong)[0])
         value = matrix[row, column]
-    found = "NaN" if np.isnan(value) else "infinity"
     where = f"X[{row}]" if offsets is None else place_of("X", row, offsets, kind)
+    if np.isfinite(value):
+        raise ValueError(
+            f"{where} contains {value:g} in feature {column}; scores of numbers beyond {LARGEST:g} overflow: scale the "
+            "feature, as StandardScaler does, or drop it."
+        )
+    found = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(f"{where} contains {found} in feature {column}; impute it or drop the example.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,25 @@ class OracleTask(Task):
             raise ValueError("X holds no instances.")
         bound = BoundOracle(self, PartFeatures(int(self.features(X[0]).shape[1])))
         examples = bound.encode(X)
-        return bound, examples, bound.annotation(examples, Y)
+        annotation = bound.annotation(examples, Y)
+        self._try_argmax(examples, annotation)
+        return bound, examples, annotation
+
+    def _try_argmax(self, examples: Examples, annotation: Parts) -> None:
+        """Refuse an argmax that overlooks an annotated output where nothing else is as good."""
+        assert isinstance(examples.space, OracleSpace)
+        overlooked = examples.space.overlooked(annotation)
+        if not overlooked.size:
+            return
+        i = overlooked[0]
+        found = (
+            f"With scores of 1 on the parts of Y[{i}] and -1 on all others, argmax does not return Y[{i}] but one "
+            f"of lower score: either Y[{i}] is not an output of X[{i}], or argmax does not find the best one; "
+            "check_oracle compares it with brute force on small instances."
+        )
+        if self.guarantee.bounds_from_above:
+            raise ValueError(found)
+        warnings.warn(found, RuntimeWarning, stacklevel=5)
 
 
 class BoundOracle(BoundTask):

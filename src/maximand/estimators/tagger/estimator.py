@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from maximand.batch import require_outputs
 from maximand.costs import Cost
 from maximand.decoding import Decoder
 from maximand.estimators.means import probabilistic
@@ -145,13 +146,20 @@ class SequenceTagger(StructuredPredictor):
             sizes = np.asarray(X.lengths)
             if (sizes > 0).all():
                 return answer(X)
+            self._require_tags(sizes)
             answers = iter(answer(Ragged(X.matrix, sizes[sizes > 0])) if sizes.any() else [])
         else:
             X = list(X)
             sizes = np.array([x.shape[0] if hasattr(x, "shape") else len(x) for x in X])
+            self._require_tags(sizes)
             filled = [x for x, size in zip(X, sizes, strict=True) if size]
             answers = iter(answer(filled) if filled else [])
         return [next(answers) if size else empty for size in sizes]
+
+    def _require_tags(self, sizes: Ints) -> None:
+        """Refuse sequences that are too short to be legal, counting empty ones too."""
+        filled = np.flatnonzero(sizes)
+        require_outputs(Chain(sizes[filled], self.task_.names.count, self.task_.legality), filled)
 
 
 def _position_weights(position_weight: Any, lengths: Ints) -> Array:
