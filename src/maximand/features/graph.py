@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from maximand.features.base import FeatureMap
 from maximand.features.blocks import Block, RowBlock, TiedBlock, no_indices
+from maximand.features.inputs import Examples
 from maximand.features.per_label import PerLabel
 from maximand.features.rows import Rows
 from maximand.support import Array, Ints
+
+if TYPE_CHECKING:
+    from maximand.spaces import Graph
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,14 @@ class GraphFeatures(FeatureMap):
     def nonnegative(self) -> slice:
         """The weights of tables, where they are associative."""
         return slice(self.node.n_weights, self.n_weights if self.associative else self.node.n_weights)
+
+    def without_edges(self, examples: Examples) -> tuple[FeatureMap, Examples] | None:
+        """Return the weights of nodes, and graphs of nodes alone."""
+        if not self.n_columns:
+            return None
+        none = np.full_like(self.pattern, -1)
+        nodes = replace(self, pattern=none, n_tables=0, n_table_features=0, associative=False)
+        return nodes, Examples(cast("Graph", examples.space).without_edges(), examples.inputs)
 
     def check(self) -> None:
         """Refuse numbers that point outside."""
