@@ -7,8 +7,12 @@ import pytest
 from graph_samples import random_graphs
 
 from maximand import BeliefPropagation, GraphLabeler, Hamming, NodesAndEdges, RegularizationCV, load, save
+from maximand.batch import Batch
 from maximand.capabilities import Can
 from maximand.cli.inspect import largest_weights
+from maximand.estimators.independent_nodes import without_edges
+from maximand.losses import HINGE
+from maximand.objective import Objective
 
 TAGS, TOPICS = np.array(["N", "V", "X"]), np.array(["fun", "X"])  # both may be X
 ALIKE = {"regularization": 1e-2, "tolerance": 1e-7}
@@ -165,6 +169,16 @@ def test_tables_are_chosen_for_each_two_types(data):
     assert len(np.unique(tables["word", "word"])) == 2
     assert (tables["word", "sentence"][:, 2, 0] == 0).all()
     assert (tables["word", "sentence"][:, 0, 0] == tables["word", "sentence"][:, 1, 1]).all()
+
+
+def test_without_edges_types_stay(data):
+    X, Y = data
+    _, bound, examples, annotation = GraphLabeler()._bind(X[:6], Y[:6])
+    objective = Objective.of(Batch(examples, annotation, bound.cost, np.ones(6)), bound.features, HINGE, 0.1)
+    nodes = without_edges(objective)
+    weights = np.random.default_rng(0).normal(size=nodes.n_weights)
+    whole = np.concatenate([weights, np.zeros(objective.n_weights - weights.size)])
+    assert nodes.value(weights) == pytest.approx(objective.value(whole), rel=1e-9)
 
 
 def test_files_and_searches_keep_types(data, tmp_path):

@@ -8,11 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from maximand.compiling import working_seconds
-from maximand.features import Examples, GraphFeatures
 from maximand.objective import Objective
 from maximand.oracles import Larger, Soft
 from maximand.solvers import Result, Solver, automatic
-from maximand.spaces import Graph
 
 SHARE = 0.2  # of the time
 
@@ -23,22 +21,16 @@ def without_edges(objective: Objective) -> Objective | None:
     With tables of zeros the maxima and soft maxima over labellings are those of single nodes, so that both objectives
     have the same value there, and every inference is exact. Projections take edges into account all the same.
     """
-    features, loss = objective.features, objective.loss
-    if not isinstance(features, GraphFeatures) or not features.n_columns or loss.homogeneous:
+    loss, batches, features = objective.loss, [], objective.features
+    if loss.homogeneous or not isinstance(loss.penalty, Soft | Larger):
         return None
-    if not isinstance(loss.penalty, Soft | Larger):
-        return None
-    batches = []
     for batch in objective.batches:
-        assert isinstance(batch.space, Graph)
-        space = batch.space.without_edges()
-        if loss.needs & ~space.can:
+        alone = objective.features.without_edges(batch.examples)
+        if alone is None or loss.needs & ~alone[1].space.can:
             return None
-        batches.append(replace(batch, examples=Examples(space, batch.examples.inputs)))
-    nodes = replace(
-        features, pattern=np.full_like(features.pattern, -1), n_tables=0, n_table_features=0, associative=False
-    )
-    return Objective.of(batches, nodes, loss, objective.regularization, objective.engine, objective.share)
+        features = alone[0]
+        batches.append(replace(batch, examples=alone[1]))
+    return Objective.of(batches, features, loss, objective.regularization, objective.engine, objective.share)
 
 
 def no_worse(objective: Objective, solver: Solver, minimize: Callable[[Solver], Result]) -> Result:

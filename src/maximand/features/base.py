@@ -40,6 +40,10 @@ class FeatureMap(ABC):
         """The weights that may not be negative; by default none."""
         return slice(0, 0)
 
+    def without_edges(self, examples: Examples) -> tuple[FeatureMap, Examples] | None:
+        """Return the map whose weights are the first of these, and the examples without edges; None without any."""
+        return None
+
     def check(self) -> None:
         """Refuse indices that point outside: the kernels trust them. Maps without indices have nothing to check."""
         return

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from maximand.features.base import FeatureMap
 from maximand.features.blocks import Block, RowBlock, TiedBlock, no_indices
+from maximand.features.inputs import Examples
 from maximand.features.per_label import PerLabel, check_counts
 from maximand.features.rows import Rows
 from maximand.spaces.node_types import node_kind, table_kind
 from maximand.support import Array, Ints
+
+if TYPE_CHECKING:
+    from maximand.spaces import Graph
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,13 @@ class GraphFeatures(FeatureMap):
     def nonnegative(self) -> slice:
         """The weights of tables, where they are associative."""
         return slice(self.n_node_weights, self.n_weights if self.associative else self.n_node_weights)
+
+    def without_edges(self, examples: Examples) -> tuple[FeatureMap, Examples] | None:
+        """Return the weights of nodes, and graphs of nodes alone."""
+        if self.n_weights == self.n_node_weights:
+            return None
+        nodes = replace(self, tables=(), associative=False)
+        return nodes, Examples(cast("Graph", examples.space).without_edges(), examples.inputs)
 
     def check(self) -> None:
         """Refuse numbers that point outside."""

@@ -123,8 +123,9 @@ class Graph(LabelledSpace):
     def without_edges(self) -> Graph:
         """Return the same nodes, which are independent then."""
         structures = self.graphs.structures
-        alone = [Structure.of(graph.states, []) for graph in structures.graphs]
-        return Graph(FactorGraphs(Structures(alone, self.n_labels), self.graphs.which), None, self.hidden)
+        alone = [Structure.of(graph.states, [], types=graph.types) for graph in structures.graphs]
+        graphs = FactorGraphs(Structures(alone, self.graphs.width), self.graphs.which)
+        return Graph(graphs, None, self.hidden, None if self.types is None else replace(self.types, joined=()))
 
     def encode(self, annotation: Labels) -> Array:
         """Count the parts of known labels; a pair counts when both of its labels are known."""
@@ -180,7 +181,8 @@ class Graph(LabelledSpace):
 
     def possible(self, annotation: Labels) -> Bools:
         """Whether every node has a state that the annotation allows: nothing forbids a pair."""
-        allowed = annotation.allowed_nodes & (np.arange(self.n_labels) < self.graphs.states[:, None])
+        state = np.arange(self.n_labels) if self.typed is None else self.typed.states_of_labels
+        allowed = annotation.allowed_nodes & (state >= 0) & (state < self.graphs.states[:, None])
         return np.logical_and.reduceat(allowed.any(axis=1), self.offsets[:-1])
 
     def argmax(self, theta: Array, state: Any = None) -> Support:

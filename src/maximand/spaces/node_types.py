@@ -152,6 +152,11 @@ class TypedParts:
             states[t, labels] = np.arange(labels.size)
         return states
 
+    @property
+    def states_of_labels(self) -> Ints:
+        """The state of each label, (node, label); -1 where the type of the node does not have it."""
+        return self._states[self.node_types]
+
     def labels(self, states: Ints) -> Ints:
         """Return the labels of states of all nodes."""
         return self._labels[self.node_types, states]
