@@ -51,11 +51,11 @@ def test_what_users_write_is_known_by_what_it_holds():
 
 
 def top(k, guard=None):
-    """Return the argmax that marks the k parts of largest score."""
+    """Return the argmax over sets of at most k parts."""
 
     def argmax(theta, instance):
         with guard or threading.Lock():
-            return (np.argsort(np.argsort(-theta)) < k).astype(float)
+            return ((np.argsort(np.argsort(-theta)) < k) & (theta > 0)).astype(float)
 
     return argmax
 
