@@ -162,7 +162,9 @@ def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found:
 
 def _of_annotated(target: Target, values: Array | float) -> Array:
     """Return the values of fully annotated examples, -inf for the others."""
-    return np.where(target.annotation.full, values, -np.inf)
+    return (
+        values if target.full and isinstance(values, np.ndarray) else np.where(target.annotation.full, values, -np.inf)
+    )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from maximand.costs import Cost
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Geometry, Ints
+from maximand.support import Array, Geometry
 
 
 class Over(Enum):
@@ -40,20 +40,9 @@ class Target:
         """Psi of the known parts."""
         return self.space.encode(self.annotation)
 
-    @cached_property
-    def _known(self) -> tuple[Ints, Ints, Array]:
-        """The places, the examples and the counts of the known parts that occur."""
-        layout, everyone = self.space.layout, np.arange(self.space.n_examples)
-        pointers, parts, counts = layout.nonzeros(self.psi, everyone)
-        examples = np.repeat(everyone, np.diff(pointers))
-        return layout.places[(np.cumsum(layout.work) - layout.work)[examples] + parts], examples, counts
-
     def score(self, theta: Array) -> Array:
         """Return the score of the known parts, for every example."""
-        if theta.size != self.space.n_parts:
-            return self.space.layout.dot(theta, self.psi)
-        places, examples, counts = self._known
-        return np.bincount(examples, theta[places] * counts, self.space.n_examples).astype(float, copy=False)
+        return self.space.score(theta, self)
 
     @cached_property
     def cost_linear(self) -> tuple[Array, Array]:
@@ -62,4 +51,9 @@ class Target:
 
     def regularizer(self, geometry: Geometry) -> Array:
         """Return Psi(psi(y)) for every example."""
-        return self.space.layout.dot(np.ones(self.space.n_parts), geometry.terms(self.psi))
+        return self._regularizers[geometry]
+
+    @cached_property
+    def _regularizers(self) -> dict[Geometry, Array]:
+        ones = np.ones(self.space.n_parts)
+        return {geometry: self.space.layout.dot(ones, geometry.terms(self.psi)) for geometry in Geometry}

@@ -6,6 +6,7 @@ A block is described once; scores, their transpose sums and the rows of single p
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -89,16 +90,24 @@ class TiedBlock(Plain):
     tied: Ints
     n_weights: int
 
+    @cached_property
+    def _in_order(self) -> bool:
+        """Whether part p has weight p."""
+        return self.tied.size == self.n_weights and bool((self.tied == np.arange(self.n_weights)).all())
+
     def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
         """Copy the weights to every example that has scores of its own."""
-        known = np.where(self.tied >= 0, np.append(expanded, 0.0)[self.tied], 0.0)
+        known = expanded if self._in_order else np.where(self.tied >= 0, np.append(expanded, 0.0)[self.tied], 0.0)
         rows = out.reshape(-1, self.tied.size)
         rows[:] = rows + known if add else known
 
     def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
         """Count."""
-        used = self.tied >= 0
         counts = mean.reshape(-1, self.tied.size).sum(axis=0)
+        if self._in_order:
+            out += counts
+            return
+        used = self.tied >= 0
         out += np.bincount(self.tied[used], counts[used], minlength=self.n_weights)
 
     def lowered(self, inputs: Inputs, dense: bool) -> Lowered:

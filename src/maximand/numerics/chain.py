@@ -108,3 +108,16 @@ def best_paths(
                     best = l
             states[start + t - 1] = best
     _count_parts(states, offsets, values, node_counts, transition_counts)
+
+
+@njit(cache=True, nogil=True)
+def path_scores(nodes: Array, transitions: Array, offsets: Ints, codes: Ints, scores: Array) -> None:
+    """Write the score of the labels in each chain; codes below 0 are not known."""
+    for i in range(scores.size):
+        between, total = transitions[min(i, len(transitions) - 1)], 0.0
+        for t in range(offsets[i], offsets[i + 1]):
+            if codes[t] >= 0:
+                total += nodes[t, codes[t]]
+                if t > offsets[i] and codes[t - 1] >= 0:
+                    total += between[codes[t - 1], codes[t]]
+        scores[i] = total

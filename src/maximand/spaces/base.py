@@ -59,6 +59,10 @@ class OutputSpace(ABC):
     def decode(self, psi: Array) -> list[Any]:
         """Return the output of every example."""
 
+    def score(self, theta: Array, target: Any) -> Array:
+        """Return the score of the known parts of each example, whose `annotation` and `psi` a target has."""
+        return self.layout.dot(theta, target.psi)
+
     def restricted(self, theta: Array, annotation: Any) -> Array:
         """Return scores that forbid, by -inf, all parts that no output in Y* uses: what is left is exactly Y*.
 

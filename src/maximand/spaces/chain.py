@@ -11,7 +11,7 @@ import numpy as np
 
 from maximand.capabilities import USUAL, Can
 from maximand.layout import Kind, Layout
-from maximand.numerics.chain import best_paths
+from maximand.numerics.chain import best_paths, path_scores
 from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.labelled import LabelledSpace
@@ -127,6 +127,12 @@ class Chain(LabelledSpace):
         both[self.offsets[1:-1] - 1] = False
         np.add.at(self.transitions(psi), (self.slots[1:][both], before[both], after[both]), 1.0)
         return psi
+
+    def score(self, theta: Array, target: Any) -> Array:
+        """Look the scores of known labels up, which takes no psi."""
+        scores = np.empty(self.n_examples)
+        path_scores(self.nodes(theta), self.transitions(theta), self.offsets, target.annotation.codes, scores)
+        return scores
 
     def decode(self, psi: Array) -> list[Ints]:
         """Return the label codes of every sequence."""

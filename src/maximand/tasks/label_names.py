@@ -39,8 +39,11 @@ def coded(labels: Iterable[Any], classes: Any = None) -> list[Any]:
     That is what `unknown` says, and -1, unless the classes that a user lists have it. Where an example has one label,
     -1 is a label like any other: {-1, 1} is how scikit-learn and svmlight files code two classes.
     """
+    given = list(labels)
+    if set(map(type, given)) <= {str, int, bool} and -1 not in given:
+        return given
     minus_one = classes is None or not any(_is_minus_one(label) for label in classes)
-    plain = (label.item() if isinstance(label, np.generic) else label for label in labels)
+    plain = (label.item() if isinstance(label, np.generic) else label for label in given)
     return [None if unknown(label) or (minus_one and _is_minus_one(label)) else label for label in plain]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,20 +57,18 @@ def _listed(ranking: Any, i: int, classes: Any) -> Order:
     if isinstance(ranking, (dict, bytes, *Candidates)) or not hasattr(ranking, "__iter__"):
         raise ValueError(f"y[{i}] is {ranking!r}; list the labels in order, such as ['b', 'a', 'c'], the best first.")
     try:
-        return tuple(
-            tied
-            for label in coded(ranking, classes)
-            if (tied := _known(label if isinstance(label, Candidates) else [label], classes))
-        )
+        order = tuple(_tied(label, classes) for label in coded(ranking, classes) if label is not None)
+        hash(order)
+        return tuple(group for group in order if group)
     except TypeError:
         raise ValueError(f"y[{i}] is {ranking!r}; labels are strings, numbers or tuples.") from None
 
 
-def _known(tied: Iterable[Any], classes: Any) -> tuple[Any, ...]:
-    """Return the labels that tie, without those that are not known; what cannot be a label is a TypeError."""
-    known = tuple(label for label in coded(tied, classes) if label is not None)
-    hash(known)
-    return known
+def _tied(label: Any, classes: Any) -> tuple[Any, ...]:
+    """Return the labels in a place of an order: one, or those known of a set that ties."""
+    if not isinstance(label, Candidates):
+        return (label,)
+    return tuple(tied for tied in coded(label, classes) if tied is not None)
 
 
 def read_target(Y: Any, target: str, classes: Any) -> Any:

@@ -135,7 +135,8 @@ class BoundTagging(BoundTask):
 
     def outputs(self, examples: Examples, psi: Array) -> list[np.ndarray]:
         """Return tag names for each sequence."""
-        return [self.names.classes[codes] for codes in examples.space.decode(psi)]
+        space = _chain(examples)
+        return space.split(self.names.classes[np.concatenate(space.decode(psi))])
 
     def parts(self, examples: Examples, values: Array) -> list[Array]:
         """Return the matrix (token, label) of each sequence."""
