@@ -52,7 +52,7 @@ def limited(objective: Any, seconds: float) -> Iterator[None]:
 @contextmanager
 def unlimited(objective: Any) -> Iterator[None]:
     """Let the shards of an objective take what time they need."""
-    list(objective.ask(_lift))
+    list(objective.ask(_no_limit))
     try:
         yield
     finally:
@@ -63,7 +63,7 @@ def _limit(shard: Any, seconds: float) -> None:
     shard.deadlines.append(min(shard.deadlines[-1], working_seconds() + seconds))
 
 
-def _lift(shard: Any) -> None:
+def _no_limit(shard: Any) -> None:
     shard.deadlines.append(np.inf)
 
 

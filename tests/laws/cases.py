@@ -204,3 +204,12 @@ PAIRS = cover(
     ANSWERED, lambda pair: {pair[0].name, pair[1].name, (pair[0].kind, type(pair[1].penalty), pair[1].penalty.smooth)}
 )
 PAIR_NAMES = [f"{loss.name}-{case.name}" for case, loss in PAIRS]
+
+
+def valid(solver, objective):
+    """Whether the solver can minimise the objective."""
+    try:
+        solver.check(objective)
+    except ValueError:
+        return False
+    return True

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import CASES, NAMES, SOLVERS
+from cases import CASES, NAMES, SOLVERS, valid
 
 from maximand.engine import Threads
 from maximand.losses import CRF, HINGE, RAMP
@@ -36,14 +36,6 @@ def clock(monkeypatch):
     monkeypatch.setattr("maximand.batch.SMALLEST_CHUNK", 4)
     monkeypatch.setattr("maximand.batch.CHUNK_PARTS", 16)
     return now
-
-
-def valid(solver, objective):
-    try:
-        solver.check(objective)
-    except ValueError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("name", EVERY_SOLVER)

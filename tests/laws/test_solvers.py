@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import ANSWERED, CASES, NAMES, PAIR_NAMES, PAIRS, SOLVERS
+from cases import ANSWERED, CASES, NAMES, PAIR_NAMES, PAIRS, SOLVERS, valid
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, PERCEPTRON, RAMP, SLACK_HINGE, SQUARED
@@ -31,14 +31,6 @@ def has_one_minimum(case, loss):
     return (
         loss.convex(full=True) and not loss.homogeneous and (loss is not SLACK_HINGE or isinstance(case.space, Choice))
     )
-
-
-def valid(solver, objective):
-    try:
-        solver.check(objective)
-    except ValueError:
-        return False
-    return True
 
 
 @solved([pair for pair in ANSWERED if has_one_minimum(*pair)])

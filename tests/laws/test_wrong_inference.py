@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from cases import ANSWERED, CASES, NAMES, SOLVERS
+from cases import ANSWERED, CASES, NAMES, SOLVERS, valid
 
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, LOSSES, Loss
 from maximand.solvers import Iterate, OneSlack, Result, automatic
@@ -41,14 +41,6 @@ def make_wrong(space, loss, monkeypatch):
         return replace(found, value=np.where(chosen, values, found.value), mean=mean)
 
     monkeypatch.setattr(kind, name, wrong)
-
-
-def valid(solver, objective):
-    try:
-        solver.check(objective)
-    except ValueError:
-        return False
-    return True
 
 
 @EVERY_PAIR

@@ -107,7 +107,8 @@ def _begin_anew() -> None:
     inherited.restore()
 
 
-os.register_at_fork(after_in_child=_begin_anew)
+if hasattr(os, "register_at_fork"):  # where processes can fork
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,9 @@ class WorkingSets:
 
     def _renew(self) -> None:
         """Make the weights of alpha again, which wipes out the rounding of the updates."""
-        total = reduce(np.add, self._ask("total"))
-        self.ordered = (by_label(self.blocks, self.reward.slope) - total) / self.regularization
+        total = reduce(np.add, self._ask("total"))  # ours alone, so it may be overwritten
+        self.ordered = np.subtract(by_label(self.blocks, self.reward.slope), total, out=total)
+        self.ordered /= self.regularization
         self.ordered[self.nonnegative] += self.clipped / self.regularization
         self._clip()
 
