@@ -98,7 +98,7 @@ def _contradicted(oracle: Oracle, theta: Array, target: Target, support: Support
     if not support.guarantee.bounds_from_above:
         return None
     least = oracle.least(target.space, theta, target)
-    if not (support.value < least).any():
+    if not below(support.value, least, np.abs(least)).any():  # the sizes are no less
         return None
     sizes = target.space.layout.dot(np.abs(theta), np.abs(support.mean) + np.abs(target.psi))
     wrong = np.flatnonzero(below(support.value, least, sizes + np.abs(least) + np.abs(support.value).max()))
