@@ -16,7 +16,7 @@ from maximand.shards import Shard
 from maximand.solvers.base import Result, origin, recycled
 from maximand.solvers.means_of_shards import Means
 from maximand.spaces import Choice
-from maximand.support import Array, Guarantee, Ints
+from maximand.support import EPSILON, Array, Guarantee, Ints
 
 RECENT = 0.15  # the share of the last sweep in the average of the weights
 NAME = "means"
@@ -86,7 +86,8 @@ class SimplexBlocks:
     def dual(self) -> float:
         """The dual value: a lower bound on the minimum."""
         linear = float(sum(self._ask("expected_cost")))
-        return linear - 0.5 * self.regularization * float(self.weights @ self.weights) - self.reward.offset
+        square = 0.5 * self.regularization * float(self.weights @ self.weights)
+        return linear - square - self.reward.offset - EPSILON * (abs(linear) + square)
 
     def sweep(self, examples: Ints) -> None:
         """Visit the examples once, in the given order, shard after shard."""
