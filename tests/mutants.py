@@ -141,12 +141,14 @@ def try_mutant(content, X, methods):
     except ModelFileError as error:
         assert str(error)
         return True
-    for method in methods:
-        try:
-            getattr(model, method, model.predict)(X)
-        except ValueError as error:
-            if not any(words in str(error) for words in OTHER_DATA):
-                raise
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a scaler may multiply by what it likes
+        for method in methods:
+            try:
+                getattr(model, method, model.predict)(X)
+            except ValueError as error:
+                if not any(words in str(error) for words in OTHER_DATA):
+                    raise
     return False
 
 

@@ -53,6 +53,7 @@ PARTS: tuple[type, ...] = (
     spaces.ActiveSet, spaces.AwaySteps, support.Guarantee, LabelNames, Shortfall, FeatureHasher,
 )  # fmt: skip
 LEFT_OUT = object()
+LARGEST_WEIGHT = 1e200  # features have at most 1e30
 MOST_SCORES = 1 << 20  # of a small input, which a model that is loaded is tried on
 
 
@@ -228,8 +229,8 @@ def _check(model: Any, card: Card) -> None:
         or weights.shape != (task.features.n_weights,)
     ):
         raise ModelFileError(f"there should be {task.features.n_weights} weights")
-    if not np.isfinite(weights).all():
-        raise ModelFileError("some weights are not finite")
+    if not (np.abs(weights) <= LARGEST_WEIGHT).all():
+        raise ModelFileError("some weights are not finite, or so large that scores would not be")
     if not all(isinstance(record, solvers.Record) for record in model.history_):
         raise ModelFileError("the history holds no records")
     summary(model)
