@@ -38,7 +38,7 @@ from maximand.costs import (
 )  # fmt: skip
 from maximand.inference import Exhaustive, Structure, Tree
 from maximand.losses import LOSSES
-from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, Decreasing, NSlack, OneSlack, Polyak, Subgradient
+from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, Decreasing, NSlack, OneSlack, Polyak, Smoothing, Subgradient
 from maximand.spaces import (
     Chain,
     Choice,
@@ -193,6 +193,7 @@ SOLVERS = {
     "NSlack": NSlack(tolerance=1e-6),
     "BlockFrankWolfe": BlockFrankWolfe(tolerance=1e-6, averaging=True),
     "LBFGS": LBFGS(tolerance=1e-8),
+    "Smoothing": Smoothing(tolerance=1e-5),
     "Subgradient, decreasing": Subgradient(steps=Decreasing(), batch_size=2, max_iterations=1500),
     "Subgradient, Polyak": Subgradient(
         steps=Polyak(), batch_size=None, averaging=False, tolerance=1e-5, max_iterations=4000
