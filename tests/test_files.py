@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -154,6 +155,26 @@ def test_lists_of_pairs_that_point_outside_are_refused(models):
         except ModelFileError:
             pass
     assert harmless <= 2
+
+
+def test_features_that_are_named_twice_are_refused(models):
+    """Their columns would lie outside of the weights."""
+    header, arrays = container.from_bytes(dump(models["words"][0]), "model")
+    texts = [name for name in arrays if arrays[name].dtype == np.uint8]
+    lengths = [name for name in arrays if arrays[name].dtype == np.int64 and arrays[name].ndim == 1]
+    said = []
+    for text, own in product(texts, lengths):
+        if arrays[own].sum() == arrays[text].size:
+            twice = {name: np.tile(arrays[name], 2) for name in (text, own)}
+            with pytest.raises(ModelFileError) as refusal:
+                load(container.to_bytes("model", header, arrays | twice))
+            said.append(str(refusal.value))
+    assert any("it names a feature more than once" in words for words in said)
+
+
+def test_devices_are_no_files():
+    with pytest.raises(ModelFileError, match=r"/dev/zero is a device; give a file"):
+        load("/dev/zero")
 
 
 def test_mutated_files_predict_or_are_refused(models):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from types import ModuleType, SimpleNamespace
 
 import numba
 import numpy as np
@@ -86,7 +87,34 @@ def with_global(k):
     return module["argmax"]
 
 
+def with_global_object(k):
+    """A function whose global is an object of an installed class."""
+    module = {"__name__": "__main__", "settings": SimpleNamespace(k=k), "most": functools.partial(min, k)}
+    exec("def argmax(theta): return most(theta[:settings.k])", module)
+    return module["argmax"]
+
+
+def with_module(k):
+    """A function that takes k from a module of the user's."""
+    helpers = ModuleType("helpers")
+    helpers.__file__, helpers.k, helpers.unused = "/home/user/helpers.py", k, object()
+    module = {"__name__": "__main__", "helpers": helpers}
+    exec("def argmax(theta): return theta[:helpers.k]", module)
+    return module["argmax"]
+
+
+def with_attribute(k):
+    argmax = closing_over(1)
+    argmax.k = k
+    return argmax
+
+
+def decorated(k):
+    return functools.update_wrapper(Best(k), closing_over(1))
+
+
 MAKERS = [
+    with_global_object, with_module, with_attribute, decorated,
     closing_over, by_default, with_helper, compiled, remembered, Best, redefined, with_global, Box,
     lambda k: functools.partial(closing_over(1), k), lambda k: Best(k).__call__, lambda k: redefined(k).best,
     lambda k: {"a": [1, {k}]}, lambda k: [[1] * k, [1] * (6 - k)], lambda k: np.arange(k), lambda k: np.float64(k),

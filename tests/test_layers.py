@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "maximand"
 LAYERS = {
-    "lazy": 0, "version": 0, "compiling": 0, "identity": 0, "orders": 0,
+    "lazy": 0, "caching": 0, "version": 0, "compiling": 0, "identity": 0, "orders": 0,
     "support": 0, "numerics": 0, "layout": 0, "capabilities": 0, "states": 0,
     "formats": 1, "files": 1, "inference": 1, "spaces": 2, "costs": 3,
     "oracles": 3, "targets": 3, "sets": 3, "features": 3, "losses": 4, "decoding": 4,

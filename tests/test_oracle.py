@@ -1,7 +1,9 @@
 from itertools import combinations
+from time import sleep
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from maximand import LOSSES, OneSlack, OracleTask, StructuredPredictor, check_oracle
 from maximand.checks import OracleError
@@ -68,6 +70,26 @@ def test_losses_that_need_marginals_say_so():
     X, Y = problem(5)
     with pytest.raises(ValueError, match="has no marginals; use a loss made of maxima"):
         StructuredPredictor(OracleTask(best_pair), loss="crf").fit(X, Y)
+
+
+def test_counts_that_are_no_numbers_are_refused():
+    X, Y = [np.eye(2)] * 3, [np.array([1.0, 0.0])] * 3
+    task = OracleTask(lambda theta, instance: np.array([1.0, np.nan]))
+    with pytest.raises(ValueError, match=r"The output of instance 0 has nan as the count of part 1; counts are finite"):
+        StructuredPredictor(task).fit(X, Y)
+
+
+def test_time_limits_given_solvers_too():
+    def slow(theta, instance):
+        sleep(0.002)
+        return (theta > 0).astype(float)
+
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 6)) for _ in range(40)]
+    Y = [(rng.random(4) < 0.5).astype(float) for _ in X]
+    solver = OneSlack(tolerance=0.0, max_iterations=10**6)
+    with pytest.warns(ConvergenceWarning, match="max_seconds=0.5 was reached"):
+        StructuredPredictor(OracleTask(slow), solver=solver, max_seconds=0.5).fit(X, Y)
 
 
 def test_bad_user_data_are_named():

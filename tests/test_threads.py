@@ -80,6 +80,15 @@ SCENES = {
         fit.join()
         assert blas() == before
     """,
+    "forked beside predictions": """
+        threading.Thread(daemon=True, target=lambda: [fitted.predict(X) for _ in iter(int, 1)]).start()
+        for _ in range(30):
+            child = os.fork()
+            if child == 0:
+                fitted.predict(X)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    """,
     "nested": """
         def ask(theta, instance):
             answers.append(fitted.predict(X))

@@ -84,7 +84,7 @@ CASES = {
         X, SETS, by_row, True,
     ),
 }  # fmt: skip
-SIGNS = [None, float("nan"), np.float32("nan"), np.float64("nan"), NA]
+SIGNS = [None, float("nan"), np.float32("nan"), np.float64("nan"), np.datetime64("NaT"), NA]
 CODES = [-1, -1.0, np.int8(-1), np.int64(-1), np.float32(-1)]
 CONTAINERS = [list, scalars, np.array, objects]
 

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Set
 from enum import Enum
-from functools import cached_property
+from functools import _lru_cache_wrapper
 from hashlib import blake2b
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from maximand.caching import cached_property
+
 PLAIN = type(None), bool, int, float, complex, str, bytes, type(Ellipsis)
-CODE = type, FunctionType, MethodType, BuiltinFunctionType, ModuleType
-DATA = list, tuple, Mapping, Set, np.ndarray, np.generic, Enum
 FOLDERS = "stdlib", "platstdlib", "purelib", "platlib"
 INSTALLED = (*map(sysconfig.get_path, FOLDERS), str(Path(__file__).parent))
 
@@ -87,13 +87,15 @@ class Identifier:
             yield from map(self._of, (type(value), value.name))
         elif isinstance(getattr(value, "py_func", None), FunctionType):  # compiled by numba
             yield self._of(value.py_func)
-        elif isinstance(getattr(value, "__wrapped__", None), FunctionType):  # wrapped to keep its answers
+        elif isinstance(value, _lru_cache_wrapper):  # it keeps answers, which follow from the rest
             yield self._of(value.__wrapped__)
         else:
             yield from self._of_object(value)
 
     def _of_function(self, function: FunctionType) -> Iterator[bytes]:
-        yield from map(self._of, (function.__qualname__, function.__defaults__, function.__kwdefaults__))
+        yield from map(
+            self._of, (function.__qualname__, function.__defaults__, function.__kwdefaults__, vars(function))
+        )
         for cell in function.__closure__ or ():
             try:
                 yield self._of(cell.cell_contents)
@@ -106,12 +108,14 @@ class Identifier:
         for name in sorted(_globals(function.__code__)):
             if name in function.__globals__:
                 yield self._of(name)
-                yield self._of_global(function.__globals__[name])
+                yield from self._of_global(function.__globals__[name], function.__code__)
 
-    def _of_global(self, value: Any) -> bytes:
-        """Return what tells a global from others: all that code and data hold, but of other objects their type."""
-        known = isinstance(value, (*PLAIN, *CODE, *DATA)) or hasattr(value, "py_func") or issparse(value)
-        return self._of(value if known or not _installed(_file_of(type(value))) else type(value))
+    def _of_global(self, value: Any, code: CodeType) -> Iterator[bytes]:
+        """Yield what tells a global from others; of a module of the user's, what has a name that the code uses."""
+        yield self._of(value)
+        if isinstance(value, ModuleType) and not _installed(getattr(value, "__file__", None) or INSTALLED[0]):
+            for name in sorted(_names(code) & vars(value).keys()):
+                yield from map(self._of, (name, vars(value)[name]))
 
     def _of_class(self, kind: type) -> Iterator[bytes]:
         yield from map(self._of, (kind.__module__, kind.__qualname__))
@@ -123,8 +127,7 @@ class Identifier:
             if isinstance(held, property):
                 held = held.fget, held.fset, held.fdel
             if isinstance(held, FunctionType) or not name.startswith(("__", "_abc_")):
-                yield self._of(name)
-                yield self._of_global(held)
+                yield from map(self._of, (name, held))
 
     def _of_object(self, value: Any) -> Iterator[bytes]:
         """Yield what an object holds, as it would be pickled; what is cached follows from the rest."""
@@ -173,6 +176,11 @@ def _globals(code: CodeType) -> set[str]:
     """Return the global names that a function and those inside it use."""
     own = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     return own.union(*(_globals(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return all names that a function and those inside it use."""
+    return set(code.co_names).union(*(_names(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
 def _file_of(kind: type) -> str:

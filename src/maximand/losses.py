@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from maximand.caching import cached_property
 from maximand.capabilities import Can
 from maximand.identity import identity
 from maximand.oracles import Entropic, Euclidean, Larger, Oracle, Over, Projection, Rescaled, Soft, Target

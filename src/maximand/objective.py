@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import and_
 from secrets import token_hex
 from typing import Any
@@ -14,6 +14,7 @@ from scipy.linalg.blas import daxpy
 
 from maximand.answers import Tally, below
 from maximand.batch import Batch
+from maximand.caching import cached_property
 from maximand.capabilities import Can
 from maximand.engine import Engine, Threads
 from maximand.features import FeatureMap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import pairwise
 from operator import and_
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import numpy as np
 
 from maximand.answers import Answered as Answered  # what shards answer with
 from maximand.batch import Batch, cut
+from maximand.caching import cached_property
 from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.numerics.lowering import PartRows

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.costs import Cost
 from maximand.spaces import OutputSpace
 from maximand.support import Array, Geometry

@@ -47,17 +47,15 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
     task : Task
         What inputs and outputs are.
     loss : str, Loss or Projection
-        "hinge", "ramp", "crf", "euclidean", ...: see `maximand.losses`; `Euclidean(onto=...)` and `Entropic(onto=...)`
-        stand for the losses that they generate.
+        "hinge", "ramp", "crf", ...: see `maximand.losses`; or a projection, for the loss that it generates.
     solver : "auto" or Solver
         How to minimise; "auto" chooses one that is valid for the loss and the data.
     regularization : float
         The factor of |w|^2 / 2 next to the mean loss.
     decoder : Decoder or None
-        How to predict; None for the output of largest score, or with the loss of a projection the one of least
-        expected cost.
+        How to predict; None for the largest score, or with the loss of a projection the least expected cost.
     tolerance, max_iterations, max_seconds : float or None, int, float
-        Limits of the automatic solver, as in `Solver`; None for its own tolerance. A given solver has its own limits.
+        Limits of the automatic solver, None for its own tolerance. Of these, only max_seconds limits a given solver.
     n_threads : int or None
         Threads to use, None for one per core. The answer does not depend on it.
 
@@ -221,7 +219,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
 
     def _solver(self, objective: Objective) -> Solver:
         if isinstance(self.solver, Solver):
-            return self.solver
+            return replace(self.solver, max_seconds=min(self.solver.max_seconds, self.max_seconds))
         solver = automatic(objective)
         tolerance = solver.tolerance if self.tolerance is None else self.tolerance
         limit = min(self.max_iterations, solver.max_iterations) if solver.keeps_last else self.max_iterations

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.features.blocks import Block
 from maximand.features.inputs import Examples
 from maximand.numerics.lowering import DENSE, PartRows, lower

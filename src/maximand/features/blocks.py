@@ -6,11 +6,11 @@ A block is described once; scores, their transpose sums and the rows of single p
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.features.inputs import Inputs
 from maximand.features.rows import Rows
 from maximand.numerics import rows as kernels

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.features.base import FeatureMap
 from maximand.features.blocks import Block, EndBlock, TiedBlock
 from maximand.features.per_label import PerLabel

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.features.base import FeatureMap
 from maximand.features.blocks import Block, RowBlock, TiedBlock, no_indices
 from maximand.features.inputs import Examples

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
+from maximand.caching import cached_property
 from maximand.features.base import FeatureMap
 from maximand.features.blocks import RowBlock
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from maximand.caching import cached_property
 from maximand.features.base import FeatureMap
 from maximand.features.blocks import RowBlock, no_indices
 from maximand.numerics.rows import seen_pairs

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from maximand.caching import cached_property
 from maximand.layout import take_runs
 from maximand.support import Array, Ints
 

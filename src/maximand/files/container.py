@@ -52,6 +52,8 @@ def read(source: Source, largest: int = LARGEST_FILE) -> bytes:
         content = sys.stdin.buffer.read(largest + 1)
     else:
         path = Path(source)
+        if path.is_char_device():
+            raise ModelFileError(f"{path} is a device; give a file.")
         if path.is_file() and path.stat().st_size > largest:
             raise ModelFileError(f"{path} has {path.stat().st_size:,} bytes, more than the limit of {largest:,}.")
         content = path.read_bytes()

@@ -158,7 +158,11 @@ class Unpacker:
         return {self.unpack(key): self.unpack(value) for key, value in items}
 
     def _read_vocabulary(self, text: Any) -> dict[str, int]:
-        return {name: column for column, name in enumerate(self._text(text))}
+        names = self._text(text)
+        columns = {name: column for column, name in enumerate(names)}
+        if len(columns) != len(names):
+            raise ModelFileError("it names a feature more than once")
+        return columns
 
     def _read_member(self, content: Any) -> Any:
         kind, name = content
@@ -179,8 +183,8 @@ class Unpacker:
         vectorizer = DictVectorizer(**self.unpack(settings))
         if names is None:
             return vectorizer
-        vectorizer.feature_names_ = self._text(names)
-        vectorizer.vocabulary_ = {name: column for column, name in enumerate(vectorizer.feature_names_)}
+        vectorizer.vocabulary_ = self._read_vocabulary(names)
+        vectorizer.feature_names_ = list(vectorizer.vocabulary_)
         return vectorizer
 
     def _class(self, name: Any) -> type:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.inference.structure_checks import checked_edges, checked_types, whole
 from maximand.layout import Kind, Layout
 from maximand.numerics.graphs import Factors

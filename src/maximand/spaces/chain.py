@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.capabilities import USUAL, Can
 from maximand.layout import Kind, Layout
 from maximand.numerics.chain import best_paths, path_scores

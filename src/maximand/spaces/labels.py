@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.layout import take_runs
 from maximand.support import Array, Bools, Guarantee, Ints
 

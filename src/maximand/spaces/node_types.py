@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.inference import FactorGraphs, Structures
 from maximand.layout import Kind, Layout
 from maximand.support import Array, Ints

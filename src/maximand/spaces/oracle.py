@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.capabilities import USUAL, Can
 from maximand.layout import Kind, Layout, take_runs
 from maximand.spaces.base import OutputSpace
@@ -109,6 +109,11 @@ class OracleSpace(OutputSpace):
                 f"The output of instance {i} has {psi.size} parts but the instance has {self._sizes[i]}; encode(y, "
                 "instance) must return one count per part."
             )
+        if not np.isfinite(psi).all():
+            raise ValueError(
+                f"The output of instance {i} has {psi[~np.isfinite(psi)][0]} as the count of part "
+                f"{int(np.argmin(np.isfinite(psi)))}; counts are finite: correct argmax or encode."
+            )
         return psi
 
     def encode(self, annotation: Parts) -> Array:
@@ -156,7 +161,7 @@ class OracleSpace(OutputSpace):
             return examples
         full, asked = annotation.take(examples), self.take(examples)
         theta = np.where(full.psi > 0, 1.0, -1.0)
-        return examples[asked.argmax(theta).value < asked.layout.dot(theta, full.psi)]
+        return examples[~(asked.argmax(theta).value >= asked.layout.dot(theta, full.psi))]
 
     def outputs(self) -> Array:
         """Return psi of every output of a batch of one; needs the user's enumeration."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from operator import and_
 from typing import Any
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.capabilities import Can
 from maximand.layout import Layout
 from maximand.spaces.base import OutputSpace

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.layout import take_runs
 from maximand.spaces.labels import Labels
 from maximand.support import Array, Bools, Ints

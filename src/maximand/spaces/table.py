@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
+from maximand.caching import cached_property
 from maximand.layout import Layout
 from maximand.spaces.labelled import LabelledSpace
 from maximand.support import Array, Ints

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ in_y = "y[{}]".format  # where the label of a row is
 
 
 def unknown(label: Any) -> bool:
-    """Whether a label says that nothing is known: None, NaN or pandas' NA."""
-    missing = getattr(sys.modules.get("pandas"), "NA", None)
-    return label is None or label is missing or (isinstance(label, (float, np.floating)) and bool(label != label))
+    """Whether a label says that nothing is known: None, NaN, no time (NaT), or pandas' NA."""
+    if label is None or label is getattr(sys.modules.get("pandas"), "NA", None):
+        return True
+    return isinstance(label, (float, np.floating, date, np.datetime64, np.timedelta64)) and bool(label != label)
 
 
 def is_frame(values: Any) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from maximand.caching import cached_property
 from maximand.costs import Cost, Hamming
 from maximand.features import Examples, GraphFeatures, PerLabel, TableWeights
 from maximand.inference import FactorGraphs, Inference, Structure, Structures
