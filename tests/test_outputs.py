@@ -50,13 +50,13 @@ def write_rows(folder):
 
 
 def fit_case(folder):
-    return ["fit", write_rows(folder), "-o"], [folder / "rows.svm"], lambda path: load(path).weights_.tolist()
+    return ["fit", write_rows(folder), "-o"], [], lambda path: load(path).weights_.tolist()
 
 
 def predict_case(folder):
     rows = write_rows(folder)
     assert main(["fit", str(rows), "-o", str(folder / "model"), "--json"]) == 0
-    return ["predict", folder / "model", rows, "-o"], [rows, folder / "model"], Path.read_text
+    return ["predict", folder / "model", rows, "-o"], [rows], Path.read_text
 
 
 def report_case(folder):
@@ -95,6 +95,22 @@ def test_outputs_may_replace_inputs(case, tmp_path):
         assert run(*command, source) == 0
         assert read(source) == read(tmp_path / "elsewhere")
         source.write_bytes(before)
+
+
+def test_models_and_training_data_are_not_replaced(tmp_path, capsys):
+    rows, model = write_rows(tmp_path), tmp_path / "model"
+    assert run("fit", rows, "-o", model, "--json") == 0
+    link = tmp_path / "link"
+    link.symlink_to(model)
+    before = {path: path.read_bytes() for path in (rows, model)}
+    for command, words in (
+        (("fit", rows, "-o", rows), "rows.svm is the training data; give another file for the output."),
+        (("predict", model, rows, "-o", model), "model is the model; give another file for the output."),
+        (("predict", model, rows, "-o", link), "link is the model; give another file for the output."),
+    ):
+        assert run(*command) == 1
+        assert words in capsys.readouterr().err
+        assert {path: path.read_bytes() for path in (rows, model)} == before
 
 
 def full_disk(*arguments):

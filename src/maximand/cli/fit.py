@@ -16,7 +16,7 @@ from maximand.cards.steps import first_step, predictor_of
 from maximand.cli.data import add_data_options, card_with, format_of, read_dataset
 from maximand.cli.model_options import add_model_options, model_of
 from maximand.cli.output import add_common_options, listing, show
-from maximand.files.atomic import check_folder
+from maximand.files.atomic import check_folder, check_other
 from maximand.models import save, summary
 
 
@@ -39,6 +39,7 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, train, save and say how it went."""
     check_folder(options.output)
+    check_other(options.output, options.data, "the training data")
     form = format_of(options)
     card, data = card_with(form), read_dataset(options, form)
     if 0 < len(data.labels) < card.min_labels:

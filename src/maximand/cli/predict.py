@@ -8,6 +8,7 @@ from typing import Any
 from maximand.cards.steps import predictor_of, transformed
 from maximand.cli.data import add_data_options, format_of, given, load_model
 from maximand.cli.output import add_common_options
+from maximand.files.atomic import check_other
 from maximand.formats.sources import open_writer
 from maximand.losses import named
 
@@ -29,6 +30,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the prediction for each example: the columns of a sentence with their tags; else an output in each line."""
+    check_other(options.output, options.model, "the model")
     model, card, known = load_model(options.model)
     predictor = predictor_of(model)
     if options.proba and not hasattr(predictor, card.soft):

@@ -48,6 +48,12 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         raise FileNotFoundError(f"{os.fspath(path)}: there is no folder {folder}; make it first.")
 
 
+def check_other(path: str | os.PathLike[str], source: str | os.PathLike[str], what: str) -> None:
+    """Refuse to write over a file that is something else."""
+    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
+        raise ValueError(f"{os.fspath(path)} is {what}; give another file for the output.")
+
+
 @contextmanager
 def _replacing(target: Path) -> Iterator[BinaryIO]:
     _remove_leftovers(target)
