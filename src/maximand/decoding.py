@@ -5,11 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from maximand.capabilities import Can
 from maximand.costs import Cost, Hamming
-from maximand.oracles import Layer, Soft
+from maximand.oracles import Soft
 from maximand.sets import ConvexSet, Hull
 from maximand.spaces import OutputSpace
-from maximand.support import Array
+from maximand.support import Array, Support
+
+
+class Layer(Protocol):
+    """Makes a mean of the parts of the scores, knowing nothing of the outputs."""
+
+    @property
+    def needs(self) -> Can:
+        """What it asks of a space beyond what every space can."""
+
+    def __call__(self, space: OutputSpace, theta: Array) -> Support:
+        """Return the mean, and the value whose gradient it is."""
 
 
 class Decoder(Protocol):

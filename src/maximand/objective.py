@@ -152,11 +152,9 @@ class Objective:
 
     def of_shards(self, examples: Ints) -> Iterator[tuple[int, Any, Ints]]:
         """Yield each shard that owns some of the examples: its number, the shard, and the examples by its own count."""
-        if len(self.placed) == 1:
-            yield 0, self.placed[0], examples
-            return
         for s, placed in enumerate(self.placed):
-            own = examples[(examples >= self.edges[s]) & (examples < self.edges[s + 1])] - self.edges[s]
+            first, stop = self.edges[s], self.edges[s + 1]
+            own = examples if len(self.placed) == 1 else examples[(examples >= first) & (examples < stop)] - first
             if own.size:
                 yield s, placed, own
 
@@ -225,10 +223,8 @@ class Objective:
         """Find the example at which oracles make a loss negative that cannot be, unless it is the arithmetic."""
         sizes = sum(abs(plane.offset) + float(np.abs(plane.slope) @ np.abs(weights)) for plane in (penalty, reward))
         if below(loss, 0.0, sizes) and (penalty.guarantee & -reward.guarantee).bounds_from_above:
-            values = self._values(self.loss.penalty, PENALTY, weights)
-            if self.loss.reward is not None:
-                values = values - self._values(self.loss.reward, REWARD, weights)
-            self.tally.doubt(int(np.argmin(values)))
+            rewards = self._values(self.loss.reward, REWARD, weights) if self.loss.reward is not None else 0.0
+            self.tally.doubt(int(np.argmin(self._values(self.loss.penalty, PENALTY, weights) - rewards)))
 
     def _values(self, oracle: Oracle, role: str, weights: Array) -> Array:
         found = self.ask(Shard.slacks, oracle, self.state_key(oracle, role), weights)
@@ -283,9 +279,8 @@ class Objective:
     def rewarding_annotation(self) -> Objective:
         """Return the objective whose reward is the same (soft, regularised) maximum over Y* as the penalty's over Y."""
         penalty = self.loss.penalty
-        reward: Oracle = Soft(ANNOTATED, temperature=0.0 if penalty.polyhedral else 1.0)
-        if isinstance(penalty, Projection):
-            reward = replace(penalty, over=ANNOTATED)
+        soft = Soft(ANNOTATED, temperature=0.0 if penalty.polyhedral else 1.0)
+        reward = replace(penalty, over=ANNOTATED) if isinstance(penalty, Projection) else soft
         return replace(self, loss=replace(self.loss, reward=reward), frozen=None)
 
     def annotated(self) -> Objective:

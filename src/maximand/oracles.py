@@ -48,17 +48,6 @@ class Oracle(Protocol):
         """Return value and gradient, from the state of an earlier answer where there is one."""
 
 
-class Layer(Protocol):
-    """Makes a mean of the parts of the scores, knowing nothing of the outputs."""
-
-    @property
-    def needs(self) -> Can:
-        """What it asks of a space beyond what every space can."""
-
-    def __call__(self, space: OutputSpace, theta: Array) -> Support:
-        """Return the mean, and the value whose gradient it is."""
-
-
 @dataclass(frozen=True)
 class Soft:
     """The soft maximum at a temperature (0: the maximum) of score + cost * Delta over a set of outputs.
@@ -116,7 +105,7 @@ class Soft:
 
     def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
         """The score of the annotated output, which is one of all and costs nothing."""
-        return _of_annotated(target, target.score(theta) if self.over is Over.ALL else -np.inf)
+        return target.where_full(target.score(theta) if self.over is Over.ALL else -np.inf)
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None, state: Any = None) -> Support:
         """Return value and gradient; without a target, over all outputs and without costs."""
@@ -160,13 +149,6 @@ def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found:
     return replace(found, value=value, mean=mean, guarantee=found.guarantee & known.guarantee, bound=bound)
 
 
-def _of_annotated(target: Target, values: Array | float) -> Array:
-    """Return the values of fully annotated examples, -inf for the others."""
-    return (
-        values if target.full and isinstance(values, np.ndarray) else np.where(target.annotation.full, values, -np.inf)
-    )
-
-
 @dataclass(frozen=True)
 class Projection:
     """Regularised maximum: max over u in a convex set of theta @ u - Psi(u); the mean is the projection of theta.
@@ -202,8 +184,8 @@ class Projection:
     def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
         """The regularised score of the annotated output, which is in the set."""
         if self.over is not Over.ALL:
-            return _of_annotated(target, -np.inf)
-        return _of_annotated(target, target.score(theta) - target.regularizer(self.geometry))
+            return target.where_full(-np.inf)
+        return target.where_full(target.score(theta) - target.regularizer(self.geometry))
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None, state: Any = None) -> Support:
         """Return value and gradient; without a target, over all outputs."""
@@ -245,7 +227,7 @@ class Rescaled:
 
     def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
         """The annotated output costs nothing."""
-        return _of_annotated(target, 0.0)
+        return target.where_full(0.0)
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return value and gradient, cost(y) * (psi(y) - psi(y*)) at the best y."""
@@ -297,18 +279,12 @@ class Larger:
         states = members(state, 2)
         first, second = self.first(space, theta, target, states[0]), self.second(space, theta, target, states[1])
         wins = (first.value > second.value).astype(float)
-        of_first, of_second = _bound(first), _bound(second)
         converged = [support.converged for support in (first, second) if support.converged is not None]
         return Support(
             np.maximum(first.value, second.value),
             space.layout.scale(first.mean, wins) + space.layout.scale(second.mean, 1.0 - wins),
             first.guarantee & second.guarantee,
-            None if of_first is None or of_second is None else np.maximum(of_first, of_second),
+            None if first.upper is None or second.upper is None else np.maximum(first.upper, second.upper),
             np.logical_and.reduce(converged) if converged else None,
             Several.of(first.state, second.state),
         )
-
-
-def _bound(support: Support) -> Array | None:
-    """Return a bound on the maximum, which the value itself may be."""
-    return support.value if support.bound is None and support.guarantee.bounds_from_above else support.bound

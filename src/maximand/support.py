@@ -76,6 +76,11 @@ class Support:
     converged: Bools | None = None
     state: Any = None
 
+    @property
+    def upper(self) -> Array | None:
+        """A bound on the maximum, where there is one: the value itself may be."""
+        return self.value if self.bound is None and self.guarantee.bounds_from_above else self.bound
+
     def plus(self, constant: Array | float) -> Support:
         """Return the function plus a constant for each example."""
         bound = None if self.bound is None else self.bound + constant

@@ -44,6 +44,12 @@ class Target:
         """Return the score of the known parts, for every example."""
         return self.space.score(theta, self)
 
+    def where_full(self, values: Array | float) -> Array:
+        """Return the values of fully annotated examples, -inf for the others."""
+        if self.full and isinstance(values, np.ndarray):
+            return values
+        return np.where(self.annotation.full, values, -np.inf)
+
     @cached_property
     def cost_linear(self) -> tuple[Array, Array]:
         """v, c with cost = v @ psi + c."""
