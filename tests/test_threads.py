@@ -82,7 +82,7 @@ SCENES = {
     """,
     "forked beside predictions": """
         threading.Thread(daemon=True, target=lambda: [fitted.predict(X) for _ in iter(int, 1)]).start()
-        for _ in range(30):
+        for _ in range(10):
             child = os.fork()
             if child == 0:
                 fitted.predict(X)
