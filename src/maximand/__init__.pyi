@@ -56,6 +56,7 @@ from maximand.solvers import NSlack as NSlack
 from maximand.solvers import OneSlack as OneSlack
 from maximand.solvers import Perceptron as Perceptron
 from maximand.solvers import Polyak as Polyak
+from maximand.solvers import Race as Race
 from maximand.solvers import Result as Result
 from maximand.solvers import Smoothing as Smoothing
 from maximand.solvers import Subgradient as Subgradient

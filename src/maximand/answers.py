@@ -57,14 +57,21 @@ class Answered(NamedTuple):
 class Tally:
     """Oracle calls so far, what holds for the values of the loss that came of them, and how the last pass ended.
 
+    `ascents` is the work of dual ascents between calls, in calls of about the same work.
     `contradicted` is the first example at which an oracle was found to be wrong; its answers are estimates then.
     It counts from outside; no oracle knows of it.
     """
 
     calls: int = 0
+    ascents: float = 0.0
     guarantee: Guarantee = Guarantee.EXACT
     n_unconverged: int = 0
     contradicted: int | None = None
+
+    @property
+    def work(self) -> float:
+        """All work so far, in calls: about how long it took, whatever the machine."""
+        return self.calls + self.ascents
 
     def note(self, answered: Answered, negative: bool = False) -> None:
         """Take note of answers; `negative`: their values are subtracted."""

@@ -38,7 +38,18 @@ from maximand.costs import (
 )  # fmt: skip
 from maximand.inference import Exhaustive, Structure, Tree
 from maximand.losses import LOSSES
-from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, Decreasing, NSlack, OneSlack, Polyak, Smoothing, Subgradient
+from maximand.solvers import (
+    CCCP,
+    LBFGS,
+    BlockFrankWolfe,
+    Decreasing,
+    NSlack,
+    OneSlack,
+    Polyak,
+    Race,
+    Smoothing,
+    Subgradient,
+)
 from maximand.spaces import (
     Chain,
     Choice,
@@ -194,6 +205,7 @@ SOLVERS = {
     "BlockFrankWolfe": BlockFrankWolfe(tolerance=1e-6, averaging=True),
     "LBFGS": LBFGS(tolerance=1e-8),
     "Smoothing": Smoothing(tolerance=1e-5),
+    "Race": Race(tolerance=1e-6),
     "Subgradient, decreasing": Subgradient(steps=Decreasing(), batch_size=2, max_iterations=1500),
     "Subgradient, Polyak": Subgradient(
         steps=Polyak(), batch_size=None, averaging=False, tolerance=1e-5, max_iterations=4000

@@ -145,8 +145,8 @@ def sweep(
     weights: Array,
     violation: Array,
     scratch: Array,
-) -> None:
-    """Visit the examples in order and raise the dual over the alpha of each.
+) -> int:
+    """Visit the examples in order and raise the dual over the alpha of each; return how many numbers were worked on.
 
     Updates alpha and weights in place; violation[j] becomes the share of examples[j] times the distance between its
     highest plane and the alpha-average, before the visit: its part in the duality gap over the working sets. `scratch`
@@ -157,6 +157,7 @@ def sweep(
     amounts, products = np.empty(most), np.empty(most)
     planes, height, before = np.empty(8, np.int64), np.empty(8), np.empty(8)
     room = room_for(rows, 64)
+    work = 0
     for visit in range(examples.size):
         i = examples[visit]
         violation[visit] = 0.0
@@ -171,7 +172,9 @@ def sweep(
         room = write_rows(rows, i, used, count, room)
         score_rows(count, room, rows.dense, weights, scores)
         p = lists.head[i]
+        work += count
         for a in range(n):
+            work += lists.indptr[p + 1] - lists.indptr[p]
             planes[a], height[a], before[a] = p, lists.offsets[p] + _score(p, lists, place, scores), lists.alpha[p]
             if np.isnan(lists.products[lists.first_product[p]]):
                 _multiply(p, count, lists, place, room, rows.dense, scratch, amounts, products)
@@ -184,6 +187,7 @@ def sweep(
             if change != 0.0:
                 _add_plane(planes[a], change, lists, place, amounts)
         add_rows(count, amounts, -factor, room, rows.dense, weights)
+    return work
 
 
 @njit(cache=True, nogil=True)

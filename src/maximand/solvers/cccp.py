@@ -16,7 +16,9 @@ from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.lbfgs import LBFGS
 from maximand.solvers.one_slack import OneSlack
+from maximand.solvers.race import Race
 from maximand.solvers.simplex_blocks import SimplexBlocks
+from maximand.solvers.smoothing import Smoothing
 from maximand.solvers.subgradient import Perceptron, Subgradient
 from maximand.support import Array, Plane
 
@@ -164,7 +166,7 @@ def automatic(objective: Objective, **settings: float) -> Solver:
 
     Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS; where some weights may not be negative, OneSlack
     if it is convex and Subgradient if not. Convex and made of planes: OneSlack for a handful of weights, else
-    BlockFrankWolfe. Anything else: CCCP on one of these.
+    BlockFrankWolfe, in a Race with Smoothing where that can be. Anything else: CCCP on one of these.
     """
     if objective.loss.homogeneous:
         return Perceptron(**settings)  # type: ignore[arg-type]
@@ -174,6 +176,8 @@ def automatic(objective: Objective, **settings: float) -> Solver:
         return LBFGS(**settings)  # type: ignore[arg-type]
     if objective.convex and objective.n_weights <= FEW_WEIGHTS and not SimplexBlocks.fit(objective):
         return OneSlack(**settings)  # type: ignore[arg-type]
+    if objective.convex and Smoothing.fit(objective) and not objective.signed:
+        return Race(**settings)  # type: ignore[arg-type]
     if objective.convex:
         return BlockFrankWolfe(**settings)  # type: ignore[arg-type]
     return CCCP(**settings)  # type: ignore[arg-type]

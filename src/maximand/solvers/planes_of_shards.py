@@ -149,11 +149,16 @@ class Planes:
         self.products[filled : filled + size] = np.nan  # to be found out at the first visit
         return bool(first.any())
 
-    def sweep(self, weights: Array, examples: Ints, regularization: float) -> tuple[Array, Array]:
-        """Visit the examples once, in the given order; return the weights and the examples' parts in the gap."""
+    def sweep(self, weights: Array, examples: Ints, regularization: float) -> tuple[Array, Array, float]:
+        """Visit the examples once, in the given order.
+
+        Return the weights, the examples' parts in the gap, and the work, in examples all of whose parts are visited.
+        """
         violation = np.empty(examples.size)
-        kernels.sweep(examples, self.lists, self.rows, self.share, regularization, weights, violation, self.scratch)
-        return weights, violation
+        work = kernels.sweep(
+            examples, self.lists, self.rows, self.share, regularization, weights, violation, self.scratch
+        )
+        return weights, violation, work * self.head.size / max(1, self.shard.batch.space.n_parts)
 
     def refresh(self) -> None:
         """Age the unused planes and remove those idle for too long."""

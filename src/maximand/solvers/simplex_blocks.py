@@ -97,6 +97,7 @@ class SimplexBlocks:
                 objective.engine.map(Shard.ask, [shard], NAME, "sweep", self.weights, own, self.regularization)
             )
             self.violation[objective.edges[s] + own] = violation
+            objective.tally.ascents += own.size
         self.n_averaged += 1
         self.average += max(RECENT, 2.0 / (self.n_averaged + 1)) * (self.weights - self.average)
 

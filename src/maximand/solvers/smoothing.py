@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -12,9 +13,9 @@ from maximand.capabilities import Can
 from maximand.compiling import working_seconds
 from maximand.objective import Objective
 from maximand.oracles import Oracle, Over, Soft
-from maximand.passes import limited, unlimited
+from maximand.passes import OutOfTime, limited, unlimited
 from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
-from maximand.solvers.lbfgs import LBFGS
+from maximand.solvers.lbfgs import LBFGS, Descent, Pairs
 from maximand.spaces import OutputSpace
 from maximand.support import EPSILON, Array, Plane, Support
 from maximand.targets import Target
@@ -68,24 +69,28 @@ def with_penalty(objective: Objective, penalty: Oracle) -> Objective:
 
 
 class Cooling:
-    """Where the temperature stands, and the weights."""
+    """Where the temperature stands, and the descent at it."""
 
-    saved = ("begun", "weights", "temperature")
+    saved = ("begun", "temperature", "descent")
 
-    def __init__(self, weights: Array):
-        self.begun, self.weights, self.temperature = False, weights, 0.0
+    def __init__(self, descent: Descent):
+        self.begun, self.temperature, self.descent = False, 0.0, descent
 
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothing(Solver):
-    """Minimise a maximum by L-BFGS on soft maxima, at temperatures that fall by `rate` until the gap is small enough.
+    """Minimise a maximum by L-BFGS on soft maxima, at temperatures that fall until the gap is small enough.
 
     A soft maximum exceeds the maximum by at most its temperature times the entropy of its mean. That mean is a point of
     the marginal polytope, so it is dual feasible for the maximum itself: value and gap are those of the objective that
     was asked for, not of a smooth one. Far faster than planes where regularisation is weak and data are noisy.
+
+    Each iteration takes `steps` of L-BFGS, or fewer where these settle; then the temperature falls by `rate`.
     """
 
     rate: float = 0.3
+    steps: int = 25
+    memory: int = 8
 
     requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
     instead: ClassVar[str] = "LBFGS() for smooth losses, CCCP() for those that are not convex"
@@ -108,37 +113,55 @@ class Smoothing(Solver):
 
     def begin(self, objective: Objective, start: Result | None) -> Cooling:
         """Return the state before the first temperature."""
-        return Cooling(start_weights(objective, start))
+        return Cooling(self._descent_from(start_weights(objective, start)))
+
+    def _descent_from(self, weights: Array) -> Descent:
+        return Descent(weights, Pairs(self.memory, weights.size))
 
     def iterate(self, objective: Objective, state: Cooling) -> Generator[Iterate, None, str]:
-        """Yield the weights at the end of each temperature."""
+        """Yield the weights after so many steps, or where the descent at a temperature has settled."""
         reward, deadline = objective.reward(np.zeros(0)), working_seconds() + self.max_seconds
         last = 0.0  # seconds that it took to evaluate the objective
         if not state.begun:
-            began = working_seconds()
-            value = objective.value(state.weights)
+            weights, began = state.descent.weights, working_seconds()
+            value = objective.value(weights)
             last = 2.0 * (working_seconds() - began)
             state.temperature = SHARE * max(self.tolerance, EPSILON) * max(abs(value), np.finfo(float).tiny)
             state.begun = True
-            yield Iterate(state.weights.copy(), value)
+            yield Iterate(weights, value)
         coldest = COLDEST * state.temperature
-        descent = LBFGS(tolerance=SHARE * self.tolerance, stall=0.0)
         while state.temperature > coldest:
             soft = replace(cast(Soft, objective.loss.penalty), temperature=state.temperature)
-            start = Result(state.weights, np.inf, None, False, False, "")
-            left = max(0.0, deadline - last - working_seconds())
-            with limited(objective, left):
-                found = replace(descent, max_seconds=left).minimize(with_penalty(objective, soft), start=start)
-            began = working_seconds()
+            settled = interrupted = False
+            try:
+                settled = self._descend(with_penalty(objective, soft), state.descent, deadline - last)
+            except KeyboardInterrupt:
+                interrupted = True
+            weights, began = state.descent.weights, working_seconds()
             with unlimited(objective):  # time was left for it
-                value = objective.value(found.weights)
-                mean = with_penalty(objective, Averaged(soft)).penalty(found.weights)
+                value = objective.value(weights)
+                mean = with_penalty(objective, Averaged(soft)).penalty(weights)
             last = working_seconds() - began
-            state.weights, state.temperature = found.weights, self.rate * state.temperature
-            yield Iterate(found.weights.copy(), value, self._bound(objective, mean, reward))
-            if found.interrupted:
+            if settled:
+                state.temperature *= self.rate
+                state.descent = self._descent_from(weights)
+            yield Iterate(weights, value, self._bound(objective, mean, reward))
+            if interrupted:
                 raise KeyboardInterrupt
         return Stuck("the temperature is as low as the arithmetic allows")
+
+    def _descend(self, smooth: Objective, descent: Descent, deadline: float) -> bool:
+        """Take so many steps, or fewer where time is short; say whether they have settled."""
+        iterates = LBFGS(stall=0.0, memory=self.memory).iterate(smooth, descent)
+        with limited(smooth, max(0.0, deadline - working_seconds())), suppress(OutOfTime):
+            for _ in range(self.steps):
+                reached = next(iterates, None)
+                if reached is None:
+                    return True
+                gap = np.inf if reached.bound is None else reached.value - reached.bound
+                if gap <= SHARE * self.tolerance * abs(reached.value):
+                    return True
+        return False
 
     def _bound(self, objective: Objective, mean: Plane, reward: Plane) -> float:
         """Return the minimum of the objective with the plane in place of the penalty: no more than its own."""

@@ -126,9 +126,10 @@ class WorkingSets:
         """Visit the examples once, in the given order, shard after shard."""
         objective = self.objective
         for s, shard, own in objective.of_shards(examples):
-            self.ordered, violation = next(
+            self.ordered, violation, work = next(
                 objective.engine.map(Shard.ask, [shard], NAME, "sweep", self.ordered, own, self.regularization)
             )
+            objective.tally.ascents += work
             self.violation[objective.edges[s] + own] = violation
         self._clip()
 

@@ -1,0 +1,155 @@
+"""Two solvers that take turns, because neither is good at everything."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maximand.compiling import working_seconds
+from maximand.objective import Objective
+from maximand.solvers.base import Iterate, Result, Solver
+from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
+from maximand.solvers.smoothing import Smoothing
+
+FIRST_TURN = 20  # work for each example, in oracle calls
+FITTED = 0.03  # of the value at the start: below it the data are fitted, and hardly the work of soft maxima
+FITTED_PATIENCE = 8.0
+
+
+class Runner:
+    """What one of the solvers holds, the best value and bound that are its own, and the work that it took."""
+
+    saved = ("state", "value", "bound", "work", "ended")
+
+    def __init__(self, state: Any):
+        self.state, self.value, self.bound = state, np.inf, -np.inf
+        self.work = 0.0
+        self.ended = ""  # why it could not go on
+
+    @property
+    def gap(self) -> float:
+        """The distance between its value and its bound."""
+        return self.value - self.bound
+
+    def take(self, iterate: Iterate) -> None:
+        """Note an iterate."""
+        self.value = min(self.value, iterate.value)
+        if iterate.bound is not None:
+            self.bound = max(self.bound, iterate.bound)
+
+
+class Turns:
+    """Whose turn it is, and what the gap and the work of the runner were when it began."""
+
+    saved = ("begun", "first", "second", "is_second", "turn_gap", "turn_work", "budget", "start_value")
+
+    def __init__(self, first: Any, second: Any):
+        self.begun = False
+        self.first, self.second = Runner(first), Runner(second)
+        self.is_second, self.turn_gap, self.turn_work, self.budget = False, np.inf, 0.0, 0.0
+        self.start_value = np.inf
+
+    @property
+    def runner(self) -> Runner:
+        """The one whose turn it is."""
+        return self.second if self.is_second else self.first
+
+    @property
+    def other(self) -> Runner:
+        """The one that waits."""
+        return self.first if self.is_second else self.second
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it is the first's turn and its value is small beside that at the start."""
+        return not self.is_second and self.first.value <= FITTED * self.start_value
+
+    def extend(self, budget: float) -> None:
+        """Begin another turn of the same."""
+        self.budget, self.turn_gap, self.turn_work = budget, self.runner.gap, self.runner.work
+
+    def switch(self, budget: float) -> None:
+        """Give the turn to the other."""
+        self.is_second = not self.is_second
+        self.extend(budget)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Race(Solver):
+    """Minimise by turns with two solvers, whose best value and best bound make the gap together.
+
+    Planes of single examples (`first`) are quick where a few outputs of each example matter: where the data can be
+    fitted, or the regularisation is strong. Soft maxima (`second`) are quick where the data are noisy and many outputs
+    nearly tie. Which it is shows in how the gap falls. A solver whose turn is over keeps it where it would close the
+    gap, at the rate of this turn, with less work than it has had so far. Otherwise the other one has a turn, and turns
+    grow with all the work that was done: so the race takes at most about twice the work of the better one.
+    Work is counted in calls of oracles and visits of examples, so that the answer does not depend on the machine.
+    """
+
+    first: Solver = field(default_factory=BlockFrankWolfe)
+    second: Solver = field(default_factory=Smoothing)
+
+    requires: ClassVar[frozenset[str]] = BlockFrankWolfe.requires
+    instead: ClassVar[str] = BlockFrankWolfe.instead
+
+    def check(self, objective: Objective) -> None:
+        """Refuse an objective that one of them cannot minimise."""
+        super().check(objective)
+        self.first.check(objective)
+        self.second.check(objective)
+
+    def begin(self, objective: Objective, start: Result | None) -> Turns:
+        """Begin with both; what an earlier race knew goes to whom it belongs."""
+        earlier = getattr(start, "state", None)
+        if start is None or not isinstance(earlier, Turns):
+            return Turns(self.first.begin(objective, start), self.second.begin(objective, start))
+        first, second = (replace(start, state=runner.state) for runner in (earlier.first, earlier.second))
+        turns = Turns(self.first.begin(objective, first), self.second.begin(objective, second))
+        turns.is_second = earlier.is_second
+        return turns
+
+    def iterate(self, objective: Objective, state: Turns) -> Generator[Iterate, None, str]:
+        """Yield what the one whose turn it is yields."""
+        deadline, runs = working_seconds() + self.max_seconds, dict[bool, Generator[Iterate, None, str]]()
+        if not state.begun:
+            state.budget, state.begun = FIRST_TURN * objective.n_examples, True
+        while True:
+            runner, before = state.runner, objective.tally.work
+            if state.is_second not in runs:
+                solver = self.second if state.is_second else self.first
+                seconds = max(0.0, deadline - working_seconds())
+                solver = replace(solver, tolerance=self.tolerance, max_seconds=seconds)
+                runs[state.is_second] = solver.iterate(objective, runner.state)
+            try:
+                iterate = next(runs[state.is_second])
+            except StopIteration as end:
+                runner.ended = end.value
+                if state.other.ended:
+                    return runner.ended
+                state.switch(state.budget)
+                continue
+            runner.take(iterate)
+            if not np.isfinite(state.start_value):
+                state.start_value = iterate.value
+            runner.work += objective.tally.work - before
+            if not np.isfinite(state.turn_gap):
+                state.turn_gap, state.turn_work = runner.gap, runner.work
+            if runner.work - state.turn_work >= state.budget and not state.other.ended:
+                left, patience = self._work_left(state), FITTED_PATIENCE if state.fitted else 1.0
+                most = 3.0 * max(state.other.work, FIRST_TURN * objective.n_examples)
+                if left <= patience * runner.work <= patience**2 * most:
+                    state.extend(min(left, runner.work))
+                else:
+                    state.switch(max(state.first.work, state.second.work))
+            yield iterate
+
+    def _work_left(self, state: Turns) -> float:
+        """Return the work that the gap of the runner would take at the rate at which it fell in this turn."""
+        runner, goal = state.runner, self.tolerance * abs(state.runner.value)
+        if not np.isfinite(state.turn_gap) or not 0.0 < goal < runner.gap < state.turn_gap:
+            return np.inf
+        rate = np.log(state.turn_gap / runner.gap) / (runner.work - state.turn_work)
+        return float(np.log(runner.gap / goal) / rate)
