@@ -21,5 +21,5 @@ def test_noisy_chains_are_certified_and_agree_with_planes():
 def test_maxima_without_soft_forms_are_refused():
     task = OracleTask(lambda theta, instance: (theta > 0).astype(float))
     X, Y = [np.eye(2), np.eye(2)], [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
-    with pytest.raises(ValueError, match=r"in a space with marginals, and hinge has none here; use BlockFrankWolfe"):
+    with pytest.raises(ValueError, match=r"in a space with marginals or projections of its own, and hinge has none"):
         StructuredPredictor(task, loss="hinge", solver=Smoothing()).fit(X, Y)

@@ -13,6 +13,7 @@ class Can(Flag):
     HIDDEN = auto()  # slots that are never annotated nor predicted
     OTHER = auto()  # maxima over the outputs that contradict an annotation
     PROJECTIONS = auto()  # onto the hull of the outputs
+    DIRECT_PROJECTIONS = auto()  # which take no search over outputs
     K_BEST = auto()
     SAMPLING = auto()
 
@@ -30,6 +31,7 @@ WORDS = {
     Can.HIDDEN: "hidden slots",
     Can.OTHER: "maxima over what contradicts an annotation",
     Can.PROJECTIONS: "projections",
+    Can.DIRECT_PROJECTIONS: "projections without a search",
     Can.K_BEST: "k best outputs",
     Can.SAMPLING: "samples",
 }
@@ -39,6 +41,7 @@ CURES = {
     Can.HIDDEN: "leave the slots open in the annotation instead",
     Can.OTHER: "use hinge or ramp",
     Can.PROJECTIONS: "use a loss made of maxima, such as hinge",
+    Can.DIRECT_PROJECTIONS: "use a solver for maxima, such as BlockFrankWolfe()",
     Can.K_BEST: "use argmax",
     Can.SAMPLING: "use argmax",
 }

@@ -17,21 +17,50 @@ from maximand.passes import OutOfTime, limited, unlimited
 from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
 from maximand.solvers.lbfgs import LBFGS, Descent, Pairs
 from maximand.spaces import OutputSpace
-from maximand.support import EPSILON, Array, Plane, Support
+from maximand.support import EPSILON, Array, Geometry, Guarantee, Plane, Support
 from maximand.targets import Target
 
 SHARE = 0.25  # of the tolerance: what a temperature may leave, and what the descent at it
 COLDEST = 1e-9  # in relation to the value at the start
+ACCURACY = 1e-9  # of means: how far they may be from an average of outputs
+
+
+@dataclass(frozen=True)
+class Regularized:
+    """max over u in the hull of score + cost * Delta less temperature * sum of u log u: soft for lack of sums."""
+
+    cost: float
+    temperature: float
+
+    smooth = bounded = reads_cost = True
+    polyhedral = False
+    needs = Can.DIRECT_PROJECTIONS
+
+    def linear(self, full: bool) -> bool:
+        """Not in theta."""
+        return False
+
+    def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
+        """The annotated output, which costs nothing."""
+        return target.where_full(target.score(theta) - self.temperature * target.regularizer(Geometry.ENTROPIC))
+
+    def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
+        """Return value and gradient: the projection of what the temperature divides."""
+        theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
+        found = space.project(theta / self.temperature, Geometry.ENTROPIC, state)
+        bound = None if found.bound is None else self.temperature * found.bound
+        return replace(found, value=self.temperature * found.value, bound=bound).plus(constant)
 
 
 @dataclass(frozen=True)
 class Averaged:
     """Score plus cost at the mean of a soft maximum: a plane that the maximum itself is nowhere below.
 
-    The mean is an average of psi(y)'s, and so is its plane one of theirs.
+    The mean is an average of psi(y)'s, and so is its plane one of theirs; what it may be off is taken from the value,
+    which is -inf where it is no average yet.
     """
 
-    soft: Soft
+    soft: Soft | Regularized
 
     smooth = polyhedral = False
     bounded = True
@@ -60,7 +89,19 @@ class Averaged:
         constant: Array | float = 0.0
         if self.soft.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.soft.cost)
-        return replace(found, value=space.layout.dot(theta, found.mean) + constant)
+        slip = ACCURACY * space.layout.dot(np.abs(theta), np.abs(found.mean))
+        value = space.layout.dot(theta, found.mean) + constant - slip
+        if isinstance(self.soft, Regularized) and found.converged is not None:
+            value, found = np.where(found.converged, value, -np.inf), replace(found, guarantee=Guarantee.EXACT)
+        return Support(value, found.mean, found.guarantee)
+
+
+def _softened(objective: Objective, temperature: float) -> Soft | Regularized:
+    """Return the soft form of the penalty at a temperature."""
+    penalty = cast(Soft, objective.loss.penalty)
+    if Can.MARGINALS in objective.can:
+        return replace(penalty, temperature=temperature)
+    return Regularized(penalty.cost, temperature)
 
 
 def with_penalty(objective: Objective, penalty: Oracle) -> Objective:
@@ -81,9 +122,10 @@ class Cooling:
 class Smoothing(Solver):
     """Minimise a maximum by L-BFGS on soft maxima, at temperatures that fall until the gap is small enough.
 
-    A soft maximum exceeds the maximum by at most its temperature times the entropy of its mean. That mean is a point of
-    the marginal polytope, so it is dual feasible for the maximum itself: value and gap are those of the objective that
-    was asked for, not of a smooth one. Far faster than planes where regularisation is weak and data are noisy.
+    A soft maximum exceeds the maximum by at most its temperature times the entropy of its mean; spaces without sums
+    take the entropy of the parts, which makes it a projection. That mean is a point of the marginal polytope, so it is
+    dual feasible for the maximum itself: value and gap are those of the objective that was asked for, not of a smooth
+    one. Far faster than planes where regularisation is weak and data are noisy.
 
     Each iteration takes `steps` of L-BFGS, or fewer where these settle; then the temperature falls by `rate`.
     """
@@ -100,15 +142,16 @@ class Smoothing(Solver):
     def fit(objective: Objective) -> bool:
         """Whether the penalty is a maximum over all outputs, of a space that has soft ones too."""
         penalty = objective.loss.penalty
-        return isinstance(penalty, Soft) and penalty.over is Over.ALL and Can.MARGINALS in objective.can
+        soft = bool(objective.can & (Can.MARGINALS | Can.DIRECT_PROJECTIONS))
+        return isinstance(penalty, Soft) and penalty.over is Over.ALL and soft
 
     def check(self, objective: Objective) -> None:
         """Refuse a penalty that has no soft form."""
         super().check(objective)
         if not self.fit(objective):
             raise ValueError(
-                f"Smoothing needs a maximum over all outputs, in a space with marginals, and {objective.loss.name} "
-                "has none here; use BlockFrankWolfe() or OneSlack()."
+                f"Smoothing needs a maximum over all outputs, in a space with marginals or projections of its own, and "
+                f"{objective.loss.name} has none here; use BlockFrankWolfe() or OneSlack()."
             )
 
     def begin(self, objective: Objective, start: Result | None) -> Cooling:
@@ -131,7 +174,7 @@ class Smoothing(Solver):
             yield Iterate(weights, value)
         coldest = COLDEST * state.temperature
         while state.temperature > coldest:
-            soft = replace(cast(Soft, objective.loss.penalty), temperature=state.temperature)
+            soft = _softened(objective, state.temperature)
             settled = interrupted = False
             try:
                 settled = self._descend(with_penalty(objective, soft), state.descent, deadline - last)

@@ -30,7 +30,7 @@ class Choice(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.MARGINALS
+        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS
 
     @property
     def width(self) -> int:

@@ -30,7 +30,7 @@ class Choices(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.MARGINALS
+        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS
 
     @property
     def n_slots(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import USUAL, Can
 from maximand.numerics import assignment, precedence, transport_entropic, transport_euclidean
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.labels import Labels, Orders
@@ -35,6 +36,11 @@ class Matching(TableSpace):
     def n_labels(self) -> int:  # type: ignore[override]
         """As many positions as items."""
         return self.n_items
+
+    @property
+    def can(self) -> Can:
+        """No sums."""
+        return USUAL | Can.DIRECT_PROJECTIONS
 
     @property
     def width(self) -> int:

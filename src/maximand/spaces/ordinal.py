@@ -29,7 +29,7 @@ class Ordinal(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.MARGINALS
+        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS
 
     @property
     def n_labels(self) -> int:  # type: ignore[override]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from maximand.capabilities import USUAL, Can
 from maximand.numerics import permutahedron
 from maximand.spaces.labels import Labels
 from maximand.spaces.matching import Matching
@@ -46,6 +47,11 @@ class Ranking(TableSpace):
     def n_labels(self) -> int:  # type: ignore[override]
         """As many positions as items."""
         return self.n_items
+
+    @property
+    def can(self) -> Can:
+        """No sums."""
+        return USUAL | Can.DIRECT_PROJECTIONS
 
     @property
     def width(self) -> int:

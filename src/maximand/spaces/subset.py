@@ -39,7 +39,7 @@ class Subset(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.MARGINALS
+        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS
 
     @property
     def most(self) -> int:
