@@ -102,13 +102,13 @@ class Race(Solver):
         self.second.check(objective)
 
     def begin(self, objective: Objective, start: Result | None) -> Turns:
-        """Begin with both; what an earlier race knew goes to whom it belongs."""
+        """Begin with both, or after an earlier race with the one that came closer; each gets back what it knew."""
         earlier = getattr(start, "state", None)
         if start is None or not isinstance(earlier, Turns):
             return Turns(self.first.begin(objective, start), self.second.begin(objective, start))
         first, second = (replace(start, state=runner.state) for runner in (earlier.first, earlier.second))
         turns = Turns(self.first.begin(objective, first), self.second.begin(objective, second))
-        turns.is_second = earlier.is_second
+        turns.is_second, turns.start_value = earlier.second.gap < earlier.first.gap, earlier.start_value
         return turns
 
     def iterate(self, objective: Objective, state: Turns) -> Generator[Iterate, None, str]:
