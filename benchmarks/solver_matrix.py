@@ -31,6 +31,7 @@ from report import save
 TOLERANCE, SECONDS = 1e-2, 20.0
 NOISES, REGULARIZATIONS = (0.0, 0.3), (1e-2, 1e-4)
 FEATURES = 20
+HINGE = {"loss": "hinge"}
 
 
 def corrupted(labels, n_labels, noise, rng):
@@ -41,7 +42,7 @@ def corrupted(labels, n_labels, noise, rng):
 def classes(n, k, noise, rng):
     X = rng.normal(size=(n, FEATURES))
     y = (X @ rng.normal(size=(FEATURES, k))).argmax(axis=1)
-    return MulticlassClassifier, X, corrupted(y, k, noise, rng), {}, 1
+    return MulticlassClassifier, X, corrupted(y, k, noise, rng), HINGE, 1
 
 
 def sequences(n, k, noise, rng, length=20):
@@ -52,14 +53,14 @@ def sequences(n, k, noise, rng, length=20):
         states[:, t] = np.where(rng.random(n) < 0.6, (states[:, t - 1] + 1) % k, states[:, t])
     X = centers[states] + 0.7 * rng.normal(size=(n, length, FEATURES))
     Y = corrupted(states, k, noise, rng)
-    return SequenceTagger, list(X), [list(y) for y in Y], {}, length
+    return SequenceTagger, list(X), [list(y) for y in Y], HINGE, length
 
 
 def label_sets(n, k, noise, rng):
     X = rng.normal(size=(n, FEATURES))
     scores = X @ rng.normal(size=(FEATURES, k))
     Y = (scores + 0.5 * scores[:, rng.permutation(k)] > 0).astype(int)
-    return MultilabelClassifier, X, corrupted(Y, 2, noise, rng), {"structure": Pairwise()}, k
+    return MultilabelClassifier, X, corrupted(Y, 2, noise, rng), {"structure": Pairwise(), **HINGE}, k
 
 
 def grids(n, k, noise, rng, side=8):
@@ -71,14 +72,18 @@ def grids(n, k, noise, rng, side=8):
         truth = np.kron(coarse, np.ones((4, 4), dtype=int))
         pictures.append(centers[truth] + rng.normal(size=(side, side, 5)))
         labels.append(corrupted(truth, k, noise, rng))
-    settings = {"tables": "potts"} if k > 2 else {"tables": "associative", "inference": GraphCut()}
+    settings = (
+        {"tables": "potts", **HINGE}
+        if k > 2
+        else {"tables": "potts", "associative": True, "inference": GraphCut(), **HINGE}
+    )
     return GraphLabeler, pictures, labels, settings, side * side
 
 
 def rankings(n, k, noise, rng):
     X = rng.normal(size=(n, FEATURES))
     scores = X @ rng.normal(size=(FEATURES, k)) + 5 * noise * rng.normal(size=(n, k))
-    return LabelRanker, X, [row.tolist() for row in np.argsort(-scores, axis=1)], {}, k
+    return LabelRanker, X, [row.tolist() for row in np.argsort(-scores, axis=1)], {"projection": "hinge"}, k
 
 
 SPACES = {
@@ -103,7 +108,7 @@ def cells():
 
 def objective_of(make, sizes, strength):
     kind, X, Y, settings, slots = make(*sizes, np.random.default_rng(0))
-    model = kind(loss="hinge", regularization=strength, n_threads=1, **settings)
+    model = kind(regularization=strength, n_threads=1, **settings)
     caught = {}
 
     def note(self, objective, solver=None):
