@@ -32,7 +32,7 @@ from maximand.losses import LOSSES
 from maximand.objective import Objective
 from maximand.solvers.approximation import Shortfall, in_words
 
-REGULARIZATION = 0.02
+REGULARIZATION = 0.02 / 4
 SETS = np.array(list(product((0, 1), repeat=4)))
 RHOS = [1.0, 0.95, 0.8, 0.5]
 
@@ -61,7 +61,7 @@ class Truth:
         own, bias, pairs = weights[:16].reshape(4, 4), weights[16:20], weights[20:]
         both = np.array([[s[l] * s[m] for l in range(4) for m in range(l + 1, 4)] for s in SETS])
         scores = (X @ own + bias) @ SETS.T + both @ pairs
-        costs = (SETS[None] != Y[:, None]).mean(axis=2)
+        costs = (SETS[None] != Y[:, None]).sum(axis=2)
         annotated = (scores * (costs == 0)).sum(axis=1)
         self.slack = share @ ((scores + costs).max(axis=1) - annotated)
         self.annotated = share @ np.maximum(annotated, 0.0)
@@ -81,9 +81,9 @@ def test_intervals_hold_the_truth(table, rho, weighted):
     assert result.guarantee is (Guarantee.EXACT if rho == 1.0 else Guarantee.UNDER)
     assert result.certified == (rho == 1.0)
     rng = np.random.default_rng(0)
-    elsewhere = [scale * rng.normal(size=result.weights.size) for scale in (0.01, 0.1, 1.0, 10.0) for _ in range(5)]
+    elsewhere = [scale * rng.normal(size=result.weights.size) for scale in (0.04, 0.4, 4.0, 40.0) for _ in range(5)]
     # Single labels of high score, all of them within rho of the best: the annotated one is the best that is found.
-    singles = np.concatenate([np.eye(4).ravel(), np.full(4, 100.0), np.full(6, -300.0)])
+    singles = 4 * np.concatenate([np.eye(4).ravel(), np.full(4, 100.0), np.full(6, -300.0)])
     n_allowed = []
     for weights in [*elsewhere, singles, result.weights]:
         truth, intervals = Truth(table, weights, weighted, rho), Shortfall.at(objective, weights).intervals(rho)
@@ -124,7 +124,7 @@ def test_intervals_reach_the_estimators(table):
     model.fit(X, Y, sample_weight=weight)
     truth, intervals = Truth(table, model.weights_, True, 0.8), model.shortfall_.intervals(0.8)
     assert intervals.objective[0] <= truth.objective <= intervals.objective[1]
-    predicted = np.average((model.predict(X) != Y).mean(axis=1), weights=weight)
+    predicted = np.average((model.predict(X) != Y).sum(axis=1), weights=weight)
     assert predicted == pytest.approx(np.average(model.costs(X, Y), weights=weight))
     assert predicted <= min(intervals.risk[1], truth.risk)
     assert MultilabelClassifier().fit(X, Y).shortfall_ is None
@@ -171,10 +171,10 @@ def test_relaxations_are_upper_bounds_with_certificates(table, inference, solver
     assert result.value >= truth.objective - 1e-9
     rng = np.random.default_rng(0)
     for _ in range(5):
-        weights = np.concatenate([rng.normal(size=20), rng.normal(size=6) - 2.0])
+        weights = 4 * np.concatenate([rng.normal(size=20), rng.normal(size=6) - 2.0])
         assert objective.value(weights) >= exact.value(weights) - 1e-9
     # The relaxation is loose elsewhere.
-    frustrated = np.concatenate([np.eye(4).ravel(), np.full(4, 1.0), np.full(6, -2.0)])
+    frustrated = 4 * np.concatenate([np.eye(4).ravel(), np.full(4, 1.0), np.full(6, -2.0)])
     assert objective.value(frustrated) > exact.value(frustrated) + 0.3
     # The certificate: no weights have a relaxed objective below value - gap, so none that is trained much longer.
     longer = OneSlack(tolerance=1e-6, max_iterations=3000).minimize(objective_of(table, GraphCut()))
@@ -296,14 +296,15 @@ def test_a_solver_without_bounds_says_so(table):
     assert result.guarantee_text.endswith("this solver has no bound on the minimum.")
 
 
-def test_the_cost_may_be_a_count(table):
-    """The share is of score + cost: with costs that are not normalised the intervals hold too."""
+def test_the_cost_may_be_a_share(table):
+    """What is found is a share of score + cost: with costs that are normalised the intervals hold too."""
     X, Y, _ = table
-    settings = {"cost": Hamming(), "regularization": REGULARIZATION, "solver": BlockFrankWolfe(tolerance=0.01)}
+    cost = Hamming(normalized=True)
+    settings = {"cost": cost, "regularization": 4 * REGULARIZATION, "solver": BlockFrankWolfe(tolerance=0.01)}
     model = MultilabelClassifier(structure=Pairwise(RhoApproximate(0.7)), **settings).fit(X, Y)
-    bound, examples, annotation = MultilabelTask(Pairwise(Exhaustive()), cost=Hamming()).bind(X, Y)
+    bound, examples, annotation = MultilabelTask(Pairwise(Exhaustive()), cost=cost).bind(X, Y)
     batch = Batch(examples, annotation, bound.cost, np.ones(len(X)))
-    truth = Objective.of(batch, bound.features, LOSSES["hinge"], REGULARIZATION).value(model.weights_)
+    truth = Objective.of(batch, bound.features, LOSSES["hinge"], 4 * REGULARIZATION).value(model.weights_)
     low, high = model.shortfall_.intervals(0.7).objective
     assert low < truth <= high
 

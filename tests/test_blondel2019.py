@@ -93,7 +93,7 @@ def test_permutation_losses_are_the_rankers_own_costs():
     X, Y = rankings.read("embedded iris", "")
     for projection in PROJECTIONS.values():
         model = LabelRanker(projection=projection, regularization=1e-2, n_threads=1).fit(X[::2], Y[::2])
-        own = 100 * model.costs(X[1::2], Y[1::2]).mean() * 2 / 3  # a wrong label is two wrong entries of nine
+        own = 100 * model.costs(X[1::2], Y[1::2]).mean() * 2 / 9  # a wrong label is two wrong entries of nine
         assert rankings.losses(model, X[1::2], Y[1::2])["Birkhoff"] == pytest.approx(own)
 
 

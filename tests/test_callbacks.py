@@ -89,7 +89,7 @@ def test_scikit_learns_estimators_take_our_callbacks(table):
 
 def test_scikit_learns_progress_bar_works_on_our_estimators(table, capsys):
     callback = pytest.importorskip("sklearn.callback", reason="this version of scikit-learn has no callbacks")
-    model = MulticlassClassifier(solver=OneSlack(max_iterations=20, tolerance=0.1)).set_callbacks(
+    model = MulticlassClassifier(regularization=1e-3, solver=OneSlack(max_iterations=20, tolerance=0.1)).set_callbacks(
         callback.ProgressBar()
     )
     model.fit(*table)

@@ -20,7 +20,7 @@ SMALLEST_CHUNK = 1 << 12  # below this a chunk is not worth a thread
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples with their annotation, the cost of mistakes and their weights, which sum to one over all examples."""
+    """Examples with their annotation, the cost of mistakes and the weights of their losses."""
 
     examples: Examples
     annotation: Any
@@ -58,9 +58,9 @@ class Batch:
                     "correct the annotation or the rules that forbid outputs, or drop the example."
                 )
 
-    def evenly(self) -> Batch:
-        """Return the same examples with equal weights that sum to one."""
-        return replace(self, weight=np.full(self.n_examples, 1.0 / self.n_examples))
+    def evenly(self, weight: float) -> Batch:
+        """Return the same examples, each with the same weight."""
+        return replace(self, weight=np.full(self.n_examples, weight))
 
     def take(self, examples: Ints | slice) -> Batch:
         """Return some of the examples."""

@@ -29,8 +29,10 @@ PENALTY, REWARD = "penalty", "reward"
 
 @dataclass(frozen=True)
 class Objective:
-    """regularization / 2 |w|^2 + sum_i weight_i (penalty_i(A_i w) - reward_i(A_i w)), with weights that sum to one.
+    """regularization / 2 |w|^2 + sum_i weight_i (penalty_i(A_i w) - reward_i(A_i w)) / sum_i weight_i n_annotated_i.
 
+    That is the mean loss of the rows of features of which something is known: of tables, tokens, nodes. So outputs of
+    any length are regularised alike, and so is a label of a set, which has weights of its own, whatever the others.
     The examples are in shards, which `engine` has brought to where they live. `frozen` holds the reward once it is
     linear: for CCCP, or because the annotation is full. `token` names the data: planes of one objective hold for all
     with the same data and penalty.
@@ -63,7 +65,9 @@ class Objective:
         given = (data,) if isinstance(data, Batch) else tuple(data)
         sizes = [batch.n_examples for batch in given]
         weight = np.ones(sum(sizes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        shares = np.split(weight / weight.sum(), np.cumsum(sizes)[:-1])
+        n_annotated = np.concatenate([batch.annotation.n_annotated for batch in given])
+        weight = np.where(n_annotated > 0, weight, 0.0)
+        shares = np.split(weight / ((weight @ n_annotated) or 1.0), np.cumsum(sizes)[:-1])
         batches = tuple(replace(batch, weight=share) for batch, share in zip(given, shares, strict=True))
         begins = np.cumsum([0, *sizes[:-1]]).tolist()
         for batch, first in zip(batches, begins, strict=True):
@@ -81,7 +85,7 @@ class Objective:
 
     @cached_property
     def share(self) -> Array:
-        """The weights of the examples, which sum to one."""
+        """The weights of the examples: those of all annotated rows sum to one."""
         return np.concatenate([batch.weight for batch in self.batches])
 
     @property
@@ -178,16 +182,11 @@ class Objective:
             return Plane(slope, value - float(slope @ weights), answered.guarantee, answered.excess)
 
     def _sampled_plane(self, oracle: Oracle, role: str, weights: Array, examples: Ints) -> Plane:
-        """Return the mean of the planes of some examples."""
-        key, n = self.state_key(oracle, role), examples.size
-
-        def sums() -> Iterator[Sums]:
-            for _, shard, own in self.of_shards(examples):
-                found = next(self.engine.map(Shard.sums, [shard], oracle, key, weights, own, True))
-                factor = own.size / n
-                yield found if factor == 1.0 else Sums(found.slope * factor, found.value * factor, found.answered)
-
-        return self._sum(sums(), role, weights)
+        """Return the plane of all examples as far as some tell, which were drawn as often as their weights say."""
+        key, each = self.state_key(oracle, role), float(self.share.sum()) / examples.size
+        shards = self.of_shards(examples)
+        sums = (next(self.engine.map(Shard.sums, [shard], oracle, key, weights, own, each)) for _, shard, own in shards)
+        return self._sum(sums, role, weights)
 
     @property
     def states(self) -> list[Any]:
@@ -243,7 +242,7 @@ class Objective:
         return self.value_of(weights, self.penalty(weights), self.reward(weights))
 
     def sampled_gradient(self, weights: Array, examples: Ints) -> tuple[float, Array]:
-        """Return value and (sub)gradient of the objective of some examples alone, each as likely as its weight."""
+        """Return value and (sub)gradient of the objective as some examples tell it, each as likely as its weight."""
         penalty = self._sampled_plane(self.loss.penalty, PENALTY, weights, examples)
         if self.loss.reward is None or (self.frozen is not None and not self.loss.reward.linear(self.full)):
             reward = self.reward(weights)  # none at all, or frozen by CCCP as a sum over all examples

@@ -148,12 +148,14 @@ class Shard:
         elif key in self.states:
             self.states[key] = self.states[key].put(examples, state)
 
-    def sums(self, oracle: Oracle, key: str, weights: Array, examples: Ints | None = None, even: bool = False) -> Sums:
-        """Return the weighted sum over all examples, or over some; `even`, as if these had equal weights."""
+    def sums(
+        self, oracle: Oracle, key: str, weights: Array, examples: Ints | None = None, each: float | None = None
+    ) -> Sums:
+        """Return the weighted sum over all examples, or over some; with `each`, as if that were the weight of each."""
         expanded = self.features.expand(weights)
         some = None if examples is None else self.batch.take(examples)
-        if some is not None and even:
-            some = some.evenly()
+        if some is not None and each is not None:
+            some = some.evenly(each)
         weight = (some or self.batch).weight
         flat = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
         lanes = self.lanes if some is None or examples is None else [self._pieces(some, examples)]

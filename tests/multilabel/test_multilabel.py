@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 
 from expected_failures import OF_LABEL_SETS, ONE_DIMENSION
 from maximand import (
-    CostMatrix,
     GraphCut,
     Greedy,
     Guarantee,
@@ -47,7 +46,7 @@ TIGHT = NSlack(tolerance=1e-9, max_iterations=100)
 @scikit_learn_checks(
     [
         MultilabelClassifier(solver=TIGHT, regularization=0.1),
-        MultilabelClassifier(structure="pairwise", solver=TIGHT, regularization=0.1),
+        MultilabelClassifier(structure="pairwise", solver=TIGHT, regularization=0.1 / 3),
         MultilabelClassifier(structure="pairwise", loss="crf", tolerance=1e-12, regularization=0.1),
     ],
     expected_failed_checks=expected_failures,
@@ -101,19 +100,17 @@ def test_class_weights_move_the_boundary(table):
 
 def test_independent_labels_are_separate_problems(table):
     X, Y, *_ = table
-    together = MultilabelClassifier(tolerance=1e-7, regularization=0.01).fit(X, Y)
-    # The hinge of a label is max(0, 1/3 - margin): with its weights three times as large it is a third of the usual
-    # one. A multiclass machine of two labels has twice the distance between them.
+    settings = {"tolerance": 1e-7, "regularization": 0.01 / 3}
+    together = MultilabelClassifier(**settings).fit(X, Y)
     alone = 0.0
     for label in range(3):
 
         def objective(weights, label=label):
             signs = 2.0 * Y[:, label] - 1.0
             margins = signs * (X @ weights[:-1] + weights[-1])
-            return 0.005 * weights @ weights + np.maximum(0.0, 1 / 3 - margins).mean()
+            return 0.005 / 3 * weights @ weights + np.maximum(0.0, 1.0 - margins).mean()
 
-        own = MultilabelClassifier(tolerance=1e-7, regularization=0.01, cost=CostMatrix(np.array([[0, 1], [1, 0]]) / 3))
-        own.fit(X, Y[:, [label]])
+        own = MultilabelClassifier(**settings).fit(X, Y[:, [label]])
         assert objective(own.weights_) == pytest.approx(own.objective_, rel=1e-9)
         assert minimize(objective, own.weights_, method="Powell").fun > own.objective_ * (1 - 1e-6)
         alone += own.objective_

@@ -25,7 +25,7 @@ class TrainingParameters:
     """
 
     solver: str | Solver = "auto"
-    regularization: float = _optional(1e-3, "--regularization", float)
+    regularization: float = _optional(1e-4, "--regularization", float, "next to the mean loss of a row, token or node")
     tolerance: float | None = _optional(None, "--tolerance", float, "of the gap, as a share of the objective")
     max_iterations: int = _optional(1000, "--max-iterations", int)
     max_seconds: float = _optional(np.inf, "--max-seconds", float)

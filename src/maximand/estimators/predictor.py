@@ -22,6 +22,7 @@ from maximand.engine import Threads
 from maximand.estimators.independent_nodes import no_worse
 from maximand.estimators.means import layer_of, probabilistic, soft
 from maximand.estimators.parameters import TrainingParameters, check_target
+from maximand.estimators.scoring import mean_of_known
 from maximand.features import Examples
 from maximand.fingerprints import fingerprint
 from maximand.losses import Loss, named
@@ -51,7 +52,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
     solver : "auto" or Solver
         How to minimise; "auto" chooses one that is valid for the loss and the data.
     regularization : float
-        The factor of |w|^2 / 2 next to the mean loss.
+        The factor of |w|^2 / 2 next to the mean loss of a row of a table, a token or a node.
     decoder : Decoder or None
         How to predict; None for the largest score, or with the loss of a projection the least expected cost.
     tolerance, max_iterations, max_seconds : float or None, int, float
@@ -80,7 +81,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         *,
         loss: str | Loss | Projection = "hinge",
         solver: str | Solver = "auto",
-        regularization: float = 1e-3,
+        regularization: float = 1e-4,
         decoder: Decoder | None = None,
         tolerance: float | None = None,
         max_iterations: int = 1000,
@@ -154,10 +155,8 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         result = no_worse(objective, solver, lambda limited: self._minimized(X, objective, limited))
         self.weights_ = result.weights
         self.objective_ = result.value
-        self.gap_ = result.gap
-        self.gap_is_certificate_ = result.certified
-        self.guarantee_ = result.guarantee
-        self.guarantee_text_ = result.guarantee_text
+        self.gap_, self.gap_is_certificate_ = result.gap, result.certified
+        self.guarantee_, self.guarantee_text_ = result.guarantee, result.guarantee_text
         self.shortfall_ = result.shortfall
         self.n_iter_ = len(result.history)
         self.stop_reason_ = result.stop_reason
@@ -283,9 +282,10 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
         return np.concatenate(self._chunked(examples, chunk_costs))
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
-        """Return minus the mean cost, so that higher is better."""
-        costs = self.costs(X, Y)
-        return -float(np.average(costs, weights=checked_weight(sample_weight, costs.size)))
+        """Return minus the mean cost of a row, token or node of which something is known, so that higher is better."""
+        costs, sizes = self.costs(X, Y), self.task_.annotation(self.task_.encode(X), Y).n_annotated
+        weight = sizes if sample_weight is None else sizes * checked_weight(sample_weight, costs.size)
+        return -mean_of_known(costs / np.maximum(sizes, 1), sizes > 0, weight, "Y holds nothing that is known")
 
     @property
     def _fitted(self) -> Any:

@@ -29,11 +29,11 @@ def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
     return factors
 
 
-def class_cost(class_weight: Any, cost: Cost | None, classes: np.ndarray, codes: Ints, normalized: bool) -> Hamming:
-    """Return the number (or share) of wrong labels, each weighted by the class that it should have had."""
+def class_cost(class_weight: Any, cost: Cost | None, classes: np.ndarray, codes: Ints) -> Hamming:
+    """Return the number of wrong labels, each weighted by the class that it should have had."""
     if cost is not None:
         raise ValueError("Give either cost or class_weight: the weights of classes are part of a cost.")
-    return Hamming(class_factors(class_weight, classes, codes), normalized)
+    return Hamming(class_factors(class_weight, classes, codes))
 
 
 def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: Any) -> float:

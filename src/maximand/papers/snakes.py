@@ -78,11 +78,12 @@ def accuracy(model: str, regularizations: list[float], seed: int, file: str) -> 
 
 
 def _fitted(model: str, X: list[Any], labels: list[Ints], regularization: float) -> GraphLabeler:
+    """Train with a regularisation that is next to the mean loss of a picture."""
     tables = MODELS[model]
     labeler = GraphLabeler(
         tables=tables,
         inference=None if tables == "none" else BeliefPropagation(),
-        regularization=regularization,
+        regularization=regularization / float(np.mean([own.size for own in labels])),
         tolerance=1e-2,
         max_iterations=100,
         n_threads=1,

@@ -19,6 +19,7 @@ class Intervals:
 
     slack: the mean of max over y of score + cost, less the score of the annotation. objective: slack plus regulariser.
     risk: the bound on the mean cost of predictions on the training data, made by an inference that is as approximate.
+    Means are over rows, tokens or nodes, as in the objective.
     """
 
     rho: float
@@ -31,8 +32,8 @@ class Intervals:
 class Shortfall:
     """What is known at the end of training with oracles that may find too little.
 
-    Weighted means over the examples of the slack found, of the maximum of score + cost found and of the score of the
-    annotation, the last two where positive, and the regulariser.
+    Of the examples, the slack found, the maximum of score + cost found and the score of the annotation, the last two
+    where positive, added up and divided by the number of rows, tokens or nodes, all weighted; and the regulariser.
     """
 
     slack: float

@@ -236,8 +236,10 @@ class Subgradient(Solver):
         """Take the steps of an epoch."""
         n, size, share = objective.n_examples, self._size(objective), objective.share
         weights, average = state.weights, state.average
-        order = state.rng.permutation(n) if share.min() == share.max() else state.rng.choice(n, n, p=share)
-        for first in range(0, n, size):
+        counting = np.flatnonzero(share) if share.any() else np.arange(n)
+        even = np.ptp(share[counting]) == 0
+        order = state.rng.permutation(counting) if even else state.rng.choice(n, n, p=share / share.sum())
+        for first in range(0, order.size, size):
             if size == n:
                 value, gradient = objective.value_and_gradient(weights)
             else:

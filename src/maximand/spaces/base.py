@@ -20,7 +20,8 @@ class OutputSpace(ABC):
     Vectors over the parts of the whole batch (`theta`, `psi`, `mean`) are flat float64 arrays. The layout says where
     the parts of each kind are; views of them are matrices, so that scores are written in place by one matrix product.
 
-    An annotation says what is known of the outputs. It has `full` (per example: it leaves exactly one output), `take`,
+    An annotation says what is known of the outputs. It has `full` (per example: it leaves exactly one output),
+    `n_annotated` (per example: of how many rows of features it says something, see `Objective`), `take`,
     `contradictions`, which cuts Y° into pieces and yields the examples of each with the annotation that is left to
     them, and `contradictions_found`: EXACT where these pieces are all of Y°, UNDER where some is missing.
     """

@@ -23,7 +23,8 @@ class Labels:
     """Labels of the slots of a batch; example i owns slots offsets[i]:offsets[i+1].
 
     codes[s] >= 0 is the label of slot s, -1 says nothing is known, and -2 - j says that row j of `candidates` holds
-    the labels it may have. `weights`, where given, multiplies the cost of a mistake at each slot.
+    the labels it may have. `weights`, where given, multiplies the cost of a mistake at each slot. `one_row`: the slots
+    of an example, such as the labels of a set, have one row of features together, and each has weights of its own.
     """
 
     codes: Ints
@@ -31,6 +32,7 @@ class Labels:
     n_labels: int
     candidates: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     weights: Array | None = None
+    one_row: bool = False
 
     @classmethod
     def single(cls, codes: Ints, n_labels: int, candidates: Bools | None = None) -> Labels:
@@ -43,6 +45,14 @@ class Labels:
     def full(self) -> Bools:
         """Per example: every slot has a single label."""
         return np.logical_and.reduceat(self.codes >= 0, self.offsets[:-1])
+
+    @cached_property
+    def n_annotated(self) -> Ints:
+        """Per example: of how many rows something is known; that a slot may have any label says nothing."""
+        known, ambiguous = self.codes != UNKNOWN, np.flatnonzero(self.codes < UNKNOWN)
+        known[ambiguous] = ~self.candidates[-2 - self.codes[ambiguous]].all(axis=1)
+        counts = np.add.reduceat(known.astype(np.int64), self.offsets[:-1])
+        return np.minimum(counts, 1) if self.one_row else counts
 
     @property
     def allowed_nodes(self) -> Bools:
@@ -112,6 +122,12 @@ class Sizes(Labels):
     least: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     most: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
+    @cached_property
+    def n_annotated(self) -> Ints:
+        """Per example: of how many rows something is known; that a set is limited is something."""
+        limited = (self.least > 0) | (self.most < np.diff(self.offsets))
+        return np.maximum(super().n_annotated, limited.astype(np.int64))
+
     def take(self, examples: Ints | slice) -> Self:
         """Return the labels of some examples."""
         return replace(super().take(examples), least=self.least[examples], most=self.most[examples])
@@ -150,7 +166,7 @@ class Orders(Labels):
         codes[some] = -2 - which
         places = np.arange(k)
         candidates = (places >= ranges[:, None] // k) & (places <= ranges[:, None] % k)
-        return cls(codes.ravel(), np.arange(n + 1) * k, k, candidates, groups=groups)
+        return cls(codes.ravel(), np.arange(n + 1) * k, k, candidates, groups=groups, one_row=True)
 
     def take(self, examples: Ints | slice) -> Self:
         """Return the labels of some examples."""

@@ -31,6 +31,11 @@ class Parts:
         return np.logical_and.reduceat(self.psi >= 0, self.offsets[:-1])
 
     @property
+    def n_annotated(self) -> Ints:
+        """Per example: 1 where some part is known."""
+        return np.logical_or.reduceat(self.psi >= 0, self.offsets[:-1]).astype(np.int64)
+
+    @property
     def contradictions_found(self) -> Guarantee:
         """What the best of the pieces of Y° is worth: beside a count above 1, others that contradict are not tried."""
         return Guarantee.UNDER if (self.psi > 1).any() else Guarantee.EXACT

@@ -31,6 +31,11 @@ class Annotations:
         return np.logical_and.reduce([annotation.full for annotation in self.factors])
 
     @property
+    def n_annotated(self) -> Ints:
+        """Per example: of how many rows of all factors something is known."""
+        return np.sum([annotation.n_annotated for annotation in self.factors], axis=0)
+
+    @property
     def nonempty(self) -> Bools:
         """Whether each factor has an output."""
         return np.logical_and.reduce([factor.nonempty for factor in self.factors])

@@ -33,6 +33,11 @@ class Shares(Labels):
         """All that there is to know is."""
         return np.ones(self.offsets.size - 1, dtype=bool)
 
+    @cached_property
+    def n_annotated(self) -> Ints:
+        """Every row."""
+        return np.diff(self.offsets)
+
     @property
     def allowed_nodes(self) -> Bools:
         """The labels that have a share."""

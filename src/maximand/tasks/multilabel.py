@@ -59,9 +59,7 @@ class MultilabelTask(Task):
         features: PerLabel | GraphFeatures = PerLabel(X.shape[1], k, self.bias)
         if isinstance(self.shape, Pairwise):
             features = _pairwise(PerLabel(X.shape[1], k, self.bias))
-        bound = BoundMultilabel(
-            names, self.cost or Hamming(normalized=True), features, self.shape, isinstance(Y, np.ndarray), (0, k)
-        )
+        bound = BoundMultilabel(names, self.cost or Hamming(), features, self.shape, isinstance(Y, np.ndarray), (0, k))
         codes = bound.codes(Y)
         if not isinstance(self.shape, Pairwise):
             bound.sizes = self.shape.sizes(codes)
@@ -210,7 +208,7 @@ class BoundMultilabel(BoundTable):
         n, k = examples.n_examples, self.names.count
         if len(codes) != n:
             raise ValueError(f"X has {n} rows but y has {len(codes)}; each row needs its labels.")
-        return Labels(codes.ravel(), np.arange(n + 1) * k, 2)
+        return Labels(codes.ravel(), np.arange(n + 1) * k, 2, one_row=True)
 
     def within_sizes(self, annotation: Labels) -> Labels:
         """Return what is left to learn from: of rows with too many labels, any set of as many as there may be."""
@@ -220,7 +218,12 @@ class BoundMultilabel(BoundTable):
             return annotation
         codes = np.where(crowded[:, None] & (codes == 1), -1, codes)
         return Sizes(
-            codes.ravel(), annotation.offsets, 2, least=np.where(crowded, most, 0), most=np.where(crowded, most, k)
+            codes.ravel(),
+            annotation.offsets,
+            2,
+            one_row=True,
+            least=np.where(crowded, most, 0),
+            most=np.where(crowded, most, k),
         )
 
     def codes(self, Y: Any) -> Ints:

@@ -55,7 +55,7 @@ class RankingTask(Task):
             )
         k = classes.size
         width = k * k if self.encoding == "matrix" else k
-        cost = self.cost or (Hamming(normalized=True) if self.encoding == "matrix" else Squared(normalized=True))
+        cost = self.cost or (Hamming() if self.encoding == "matrix" else Squared())
         names, features = LabelNames(classes), PerLabel(X.shape[1], width, self.bias)
         bound = BoundRanking(names, cost, features, self.encoding, self.unlisted)
         return bound, bound.encode(X), bound.orders(rankings, X.shape[0])

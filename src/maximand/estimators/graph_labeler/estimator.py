@@ -80,7 +80,7 @@ class GraphLabeler(StructuredPredictor):
         """Learn from graphs X and labels Y of their nodes."""
         X, bound, examples, annotation = self._bind(listed(X), Y)
         if self.class_weight is not None:
-            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
+            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes)
         return self._train(X, bound, examples, annotation, checked_weight(sample_weight, examples.n_examples))
 
     def _unbound(self) -> GraphTask:

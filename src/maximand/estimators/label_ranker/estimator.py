@@ -56,8 +56,8 @@ class LabelRanker(TablePredictor):
     fit_intercept : bool
         Whether to add biases; they are regularised like all weights.
     cost : Cost or None
-        What a mistake costs; None for the share of labels in a wrong position, or with "vector" the mean square of how
-        far they are off.
+        What a mistake costs; None for the number of labels in a wrong position, or with "vector" the sum of the squares
+        of how far they are off.
     classes : array or None
         All labels, where some may be missing from the training data.
     target : "orders", "scores" or "positions"

@@ -39,7 +39,7 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
     fit_intercept : bool
         Whether to add a bias for each label; it is regularised like all weights.
     cost : Cost or None
-        What a mistake costs; None for the share of wrong labels.
+        What a mistake costs; None for the number of wrong labels.
     class_weight : dict, "balanced" or None
         Factors {0: ..., 1: ...} of the cost of a label that is wrongly there and of one that is missed; with cost=None
         and a loss or decoder that reads the cost: not crf.
@@ -73,7 +73,7 @@ class MultilabelClassifier(ClassifierMixin, TablePredictor):
         """Learn from a table X and label sets y."""
         X, bound, examples, annotation = self._bind(X, y)
         if self.class_weight is not None:
-            bound.cost = class_cost(self.class_weight, self.cost, np.arange(2), annotation.codes, normalized=True)
+            bound.cost = class_cost(self.class_weight, self.cost, np.arange(2), annotation.codes)
         return self._train(X, bound, examples, annotation, checked_weight(sample_weight, X.shape[0]))
 
     def _unbound(self) -> MultilabelTask:

@@ -77,7 +77,7 @@ class SequenceTagger(StructuredPredictor):
         """Learn from sequences; position_weight (like Y, numbers) multiplies the cost of a mistake at each token."""
         X, bound, examples, annotation = self._bind(X if lengths is None else Ragged(X, lengths), Y)
         if self.class_weight is not None:
-            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes, normalized=False)
+            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes)
         if position_weight is not None:
             self._check_position_weight()
             annotation = replace(annotation, weights=_position_weights(position_weight, np.diff(annotation.offsets)))
