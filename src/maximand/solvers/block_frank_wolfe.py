@@ -10,6 +10,7 @@ import numpy as np
 
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver
+from maximand.solvers.item_blocks import ItemBlocks
 from maximand.solvers.simplex_blocks import ExactAscent, SimplexBlocks
 from maximand.solvers.working_sets import Ascent
 from maximand.support import Array, Ints
@@ -47,8 +48,9 @@ class BlockFrankWolfe(Solver):
 
     def begin(self, objective: Objective, start: Result | None) -> Ascent | ExactAscent:
         """Return the planes of an earlier run, where they fit."""
-        if SimplexBlocks.fit(objective):
-            return ExactAscent(objective, start, self.random_state)
+        for kind in (SimplexBlocks, ItemBlocks):
+            if kind.fit(objective):
+                return ExactAscent(kind, objective, start, self.random_state)
         return Ascent(objective, start, self.patience, self.random_state)
 
     def iterate(self, objective: Objective, state: Ascent | ExactAscent) -> Generator[Iterate, None, str]:

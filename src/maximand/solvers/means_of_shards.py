@@ -66,7 +66,7 @@ class Means:
         """Return the sum of share_i A_i' mu_i."""
         total = np.zeros(self.features.n_expanded)
         self.features.add_sums(self.batch.examples, (self.mean * self.slot_share[:, None]).ravel(), total)
-        return total
+        return self.features.reduce(total)
 
     def expected_cost(self) -> float:
         """Return the sum of the costs that the means expect."""

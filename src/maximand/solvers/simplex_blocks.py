@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from secrets import token_hex
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from scipy.linalg.blas import daxpy
 
 from maximand.features import PerLabel
 from maximand.objective import Objective
-from maximand.oracles import Over, Soft
+from maximand.oracles import Oracle, Over, Soft
 from maximand.shards import Shard
 from maximand.solvers.base import Result, origin, recycled
 from maximand.solvers.means_of_shards import Means
@@ -23,6 +23,11 @@ RECENT = 0.15  # the share of the last sweep in the average of the weights
 NEGLIGIBLE = 0.05  # sweeps leave out rows whose part in the gap is below this share of the average
 SWEEPS_BETWEEN_MEASURES = 201
 NAME = "means"
+
+
+def largest_of_all(penalty: Oracle) -> bool:
+    """Whether the penalty is a maximum over all outputs."""
+    return isinstance(penalty, Soft) and penalty.over is Over.ALL and penalty.polyhedral
 
 
 class SimplexBlocks:
@@ -36,13 +41,15 @@ class SimplexBlocks:
 
     saved = ("means", "violation", "expanded", "average", "n_averaged", "guarantee", "rounding", "most")
 
+    kind: ClassVar[type] = Means  # what lives with the shards
+    averages: ClassVar[bool] = True
+
     @staticmethod
     def fit(objective: Objective) -> bool:
         """Whether the objective has this form: independent choices, a weight for every pair, a maximum as penalty."""
-        penalty, features = objective.loss.penalty, objective.features
-        choices = isinstance(penalty, Soft) and penalty.over is Over.ALL and penalty.polyhedral
+        features = objective.features
         return (
-            choices
+            largest_of_all(objective.loss.penalty)
             and isinstance(features, PerLabel)
             and features.every_pair
             and all(
@@ -54,18 +61,25 @@ class SimplexBlocks:
     def __init__(self, objective: Objective):
         self.origin, self.token = origin(objective), token_hex(8)
         self.objective = objective
-        list(objective.ask(Shard.keep, NAME, Means, self.token, cast(Soft, objective.loss.penalty).cost))
-        self.edges = np.cumsum([0, *self._ask("n_units")])
-        self.violation = np.zeros(self.edges[-1])
+        list(objective.ask(Shard.keep, NAME, self.kind, self.token, cast(Soft, objective.loss.penalty).cost))
+        self._find_units()
         self.guarantee = Guarantee.EXACT
-        self.n_averaged, self.rounding = 0, 0.0
         linear = objective.loss.reward is not None and objective.loss.reward.linear(objective.full)
         self.target(objective)
         if linear and self.reward.slope.any():  # the means are the annotation, and so is the reward
             self._begin_at(np.zeros(objective.features.n_expanded))
         else:
             self.renew()
-        self.average: Array = self.expanded.copy()
+        self._average_from_here()
+
+    def _find_units(self) -> None:
+        """Count what sweeps visit."""
+        self.edges = np.cumsum([0, *self._ask("n_units")])
+        self.violation = np.zeros(self.edges[-1])
+
+    def _average_from_here(self) -> None:
+        self.average: Array = self.expanded.copy() if self.averages else np.empty(0)
+        self.n_averaged = 0
 
     @classmethod
     def retargeted(cls, objective: Objective, start: Result | None) -> SimplexBlocks:
@@ -75,7 +89,7 @@ class SimplexBlocks:
             return cls(objective)
         blocks.target(objective)
         blocks.renew()
-        blocks.average, blocks.n_averaged = blocks.expanded.copy(), 0
+        blocks._average_from_here()
         return blocks
 
     def _ask(self, method: str, *arguments: Any) -> Iterator[Any]:
@@ -99,20 +113,24 @@ class SimplexBlocks:
     def renew(self) -> None:
         """Make the weights of the means again, which wipes out the rounding of the updates."""
         total = reduce(np.add, self._ask("total"))  # ours alone, so it may be overwritten
-        np.subtract(self.objective.features.expand(self.reward.slope), total, out=total)
+        np.subtract(self.reward.slope, total, out=total)
         total /= self.regularization
-        self._begin_at(total)
+        self._begin_at(self.own(total))
 
     def _begin_at(self, expanded: Array) -> None:
         """Take weights that the means make; note how large the square of any later ones may be: the dual increases."""
         self.expanded, self.rounding = expanded, 0.0
         largest = float(sum(self._ask("largest_cost")))
-        self.most = abs(largest) + abs(self.reward.offset) + abs(self.dual)
+        self.most = 2.0 * (abs(largest) + abs(self.reward.offset) + abs(self.dual))
 
     @property
     def weights(self) -> Array:
         """A copy of the weights."""
         return self.reduced(self.expanded)
+
+    def own(self, weights: Array) -> Array:
+        """Return weights in the form that sweeps work on."""
+        return self.objective.features.expand(weights)
 
     def reduced(self, expanded: Array) -> Array:
         """Return a copy of such weights in the order of the feature map."""
@@ -150,8 +168,17 @@ class SimplexBlocks:
             active = everyone if every else np.flatnonzero(self.violation > threshold)
         return remaining
 
-    def sweep(self, rows: Ints) -> None:
-        """Visit rows once, in the given order, shard after shard."""
+    def sweep(self, units: Ints) -> None:
+        """Visit what sweeps visit once, in the given order."""
+        self._visit(units)
+        self.n_averaged += 1
+        if self.average.size:
+            recent = max(RECENT, 2.0 / (self.n_averaged + 1))
+            self.average *= 1.0 - recent
+            self.average = daxpy(self.expanded, self.average, a=recent)
+
+    def _visit(self, rows: Ints) -> None:
+        """Visit rows, shard after shard."""
         for s, shard in enumerate(self.objective.placed):
             first, stop = self.edges[s], self.edges[s + 1]
             own = rows if len(self.objective.placed) == 1 else rows[(rows >= first) & (rows < stop)] - first
@@ -162,12 +189,7 @@ class SimplexBlocks:
                     )
                 )
                 self.violation[first + own] = violation
-        self.rounding += 2.0 * EPSILON * rows.size * self.most
-        self.n_averaged += 1
-        if self.average.size:
-            recent = max(RECENT, 2.0 / (self.n_averaged + 1))
-            self.average *= 1.0 - recent
-            self.average = daxpy(self.expanded, self.average, a=recent)
+        self.rounding += EPSILON * self.most * rows.size
 
 
 class ExactAscent:
@@ -175,9 +197,9 @@ class ExactAscent:
 
     saved = ("begun", "blocks", "rng", "start", "goal")
 
-    def __init__(self, objective: Objective, start: Result | None, random_state: int):
+    def __init__(self, kind: type[SimplexBlocks], objective: Objective, start: Result | None, random_state: int):
         self.begun = False
-        self.blocks = SimplexBlocks.retargeted(objective, start)
+        self.blocks = kind.retargeted(objective, start)
         self.rng = np.random.default_rng(random_state)
         self.start = None if start is None else start.weights  # to be tried first
         self.goal = np.inf  # what the gap, as sweeps see it, is to fall to before it is measured
