@@ -9,6 +9,7 @@ import numpy as np
 from maximand.costs import LabelCost
 from maximand.features import PerLabel, Rows
 from maximand.numerics import simplex_blocks as kernels
+from maximand.numerics.pair_blocks import Pairs, ascend_pairs, lengths_of_pairs, pairs_of
 from maximand.shards import Shard
 from maximand.spaces import Choice, Choices
 from maximand.support import Array, Ints
@@ -27,8 +28,15 @@ class Means:
         self.n_labels = cast(Choice | Choices, batch.space).n_labels
         matrix = self.inputs.matrix
         self.share = np.repeat(batch.weight, np.diff(self.inputs.offsets))
-        squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
-        self.squared = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
+        self.pairs: Pairs | None = None
+        self.size: Array  # |x|^2 of each row; where pairs are listed, 1 / |x_l|^2 (row, label)
+        if self.features.every_pair:
+            squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
+            self.size = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
+        else:
+            self.pairs = pairs_of(self.features.starts, self.features.labels, self.features.places)
+            width, bias = self.features.n_labels, float(self.features.bias)
+            self.size = lengths_of_pairs(*self._csr, self.pairs, width, bias)
         allowed = batch.annotation.allowed_nodes
         self.mean = allowed / allowed.sum(axis=1, keepdims=True)
         self.slot_share = np.repeat(batch.weight, len(self.mean) // max(batch.n_examples, 1))
@@ -78,14 +86,21 @@ class Means:
 
     def sweep(self, weights: Array, rows: Ints, regularization: float) -> tuple[Array, Array]:
         """Visit rows once, in the given order; return the weights and the rows' parts in the gap."""
-        n_pairs, violation = self.features.n_pairs, np.empty(rows.size)
-        tail = (
-            self.costs, self.cost_row, self.mean, self.share, self.squared, regularization,
-            weights[:n_pairs].reshape(self.features.n_features, -1), weights[n_pairs:], violation,
+        n_listed, violation = self.features.blocks[0].n_listed, np.empty(rows.size)
+        listed, bias = weights[:n_listed], weights[n_listed:]
+        by_feature = listed if self.pairs else listed.reshape(self.features.n_features, -1)
+        blocks: tuple[Any, ...] = (
+            self.costs, self.cost_row, self.mean, self.share, self.size, regularization, by_feature, bias, violation,
         )  # fmt: skip
-        if self.inputs.sparse or self.features.n_features < self.features.n_labels:
-            matrix = self.inputs.csr
-            kernels.ascend_sparse(rows, matrix.indptr, matrix.indices, matrix.data, *tail)
+        if self.pairs:
+            ascend_pairs(rows, *self._csr, self.pairs, *blocks)
+        elif self.inputs.sparse or self.features.n_features < self.features.n_labels:
+            kernels.ascend_sparse(rows, *self._csr, *blocks)
         else:
-            kernels.ascend_dense(rows, self.inputs.matrix, *tail)
+            kernels.ascend_dense(rows, self.inputs.matrix, *blocks)
         return weights, violation
+
+    @property
+    def _csr(self) -> tuple[Ints, Ints, Array]:
+        matrix = self.inputs.csr
+        return matrix.indptr, matrix.indices, matrix.data

@@ -46,12 +46,11 @@ class SimplexBlocks:
 
     @staticmethod
     def fit(objective: Objective) -> bool:
-        """Whether the objective has this form: independent choices, a weight for every pair, a maximum as penalty."""
+        """Whether the objective has this form: independent choices, a maximum as penalty."""
         features = objective.features
         return (
             largest_of_all(objective.loss.penalty)
             and isinstance(features, PerLabel)
-            and features.every_pair
             and all(
                 isinstance(batch.space, Choice | Choices) and features.n_labels % batch.space.n_labels == 0
                 for batch in objective.batches
