@@ -1,10 +1,11 @@
-"""Dual ascent for choices among labels, one example at a time, each solved exactly.
+"""Dual ascent for choices among labels, one row of features at a time, each solved exactly.
 
-With scores W' x and a mean mu_i on the simplex for each example, the dual problem of one block is
+With scores W' x and a mean mu_i on the simplex for each choice, the dual problem of one block is
 
     maximise  mu @ (scores + costs) - q/2 |mu - mu_old|^2  on the simplex,   q = share_i |x_i|^2 / regularization,
 
-whose solution is the projection of mu_old + (scores + costs) / q.
+whose solution is the projection of mu_old + (scores + costs) / q. A row scores one choice, or several one after the
+other, whose weights have nothing in common: row r has the choices r * per_row + c with c below per_row.
 """
 
 import numpy as np
@@ -103,8 +104,23 @@ def _scores(by_label, row, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def step_row(row, scores, costs, cost_row, mean, share, squared, regularization, point, change):  # type: ignore[no-untyped-def]
+    """Solve the blocks of a row given its scores; return their violation and leave what changes in `change`."""
+    k = mean.shape[1]
+    per_row = scores.size // k
+    total = 0.0
+    for c in range(per_row):
+        slot, begin, end = row * per_row + c, c * k, (c + 1) * k
+        total += _step(
+            scores[begin:end], costs[cost_row[slot]], mean[slot], share, squared, regularization, point,
+            change[begin:end],
+        )  # fmt: skip
+    return total
+
+
+@njit(cache=True, nogil=True)
 def ascend_dense(
-    examples: Ints,
+    rows: Ints,
     matrix: Array,
     costs: Array,
     cost_row: Ints,
@@ -116,22 +132,23 @@ def ascend_dense(
     bias: Array,
     violation: Array,
 ) -> None:
-    """Visit the examples in order; weights (feature, label) and bias (label, or empty) follow the means.
+    """Visit the rows in order; weights (feature, column) and bias (column, or empty) follow the means.
 
-    The costs of the labels of example i are costs[cost_row[i]]; violation[j] is that of examples[j].
+    The costs of the labels of choice s are costs[cost_row[s]]; violation[j] is that of rows[j].
     """
-    n_features, k = weights.shape
+    n_features, width = weights.shape
     by_label = weights.T.copy()
-    scores, point, change = np.empty(k), np.empty(k), np.empty(k)
-    for visit in range(examples.size):
-        i = examples[visit]
+    scores, point, change = np.empty(width), np.empty(mean.shape[1]), np.empty(width)
+    for visit in range(rows.size):
+        i = rows[visit]
         row = matrix[i]
         _scores(by_label, row, scores)
         for l in range(bias.size):
             scores[l] += bias[l]
-        block = costs[cost_row[i]], mean[i], share[i], squared[i]
-        violation[visit] = _step(scores, *block, regularization, point, change)
-        for l in range(k):
+        violation[visit] = step_row(
+            i, scores, costs, cost_row, mean, share[i], squared[i], regularization, point, change
+        )
+        for l in range(width):
             if change[l] != 0.0:
                 target = by_label[l]
                 for f in range(n_features):
@@ -139,13 +156,13 @@ def ascend_dense(
         for l in range(bias.size):
             bias[l] += change[l]
     for f in range(n_features):
-        for l in range(k):
+        for l in range(width):
             weights[f, l] = by_label[l, f]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def ascend_sparse(
-    examples: Ints,
+    rows: Ints,
     indptr: Ints,
     indices: Ints,
     data: Array,
@@ -161,9 +178,9 @@ def ascend_sparse(
 ) -> None:
     """Do the same for CSR rows, label by label: better too for dense rows with fewer features than labels."""
     k = weights.shape[1]
-    scores, point, change = np.empty(k), np.empty(k), np.empty(k)
-    for visit in range(examples.size):
-        i = examples[visit]
+    scores, point, change = np.empty(k), np.empty(mean.shape[1]), np.empty(k)
+    for visit in range(rows.size):
+        i = rows[visit]
         for l in range(k):
             scores[l] = bias[l] if bias.size else 0.0
         begin, end = indptr[i], indptr[i + 1]
@@ -178,8 +195,9 @@ def ascend_sparse(
             a, first = data[j], weights[indices[j]]
             for l in range(k):
                 scores[l] += a * first[l]
-        block = costs[cost_row[i]], mean[i], share[i], squared[i]
-        violation[visit] = _step(scores, *block, regularization, point, change)
+        violation[visit] = step_row(
+            i, scores, costs, cost_row, mean, share[i], squared[i], regularization, point, change
+        )
         if not change.any():
             continue
         for j in range(begin, end):

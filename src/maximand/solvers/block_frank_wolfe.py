@@ -10,12 +10,14 @@ import numpy as np
 
 from maximand.objective import Objective
 from maximand.solvers.base import Iterate, Result, Solver
+from maximand.solvers.item_blocks import ItemBlocks
 from maximand.solvers.simplex_blocks import ExactAscent, SimplexBlocks
 from maximand.solvers.working_sets import Ascent
 from maximand.support import Array, Ints
 
-NEGLIGIBLE = 0.05  # sweeps leave out blocks whose part in the gap is below this share of the average
-SWEEPS_BETWEEN_MEASURES = 200
+PROGRESS = 0.1  # exact blocks measure the gap when it has fallen to this share, or to the tolerance
+NEGLIGIBLE = 0.01  # their weights are made again where rounding may make up more than this share of the gap
+LAGGING = 0.5  # their average is dropped where the last weights have less than this share of its gap
 EXPLORE = 0.1  # the share of each epoch that is drawn without regard to the gaps
 
 
@@ -30,7 +32,8 @@ class BlockFrankWolfe(Solver):
     at the same weights, so it is a true one. With `averaging` the objective is also tried at an average of the
     weights so far.
 
-    Where each block is a choice among labels its dual problem is solved exactly, in closed form, instead.
+    Where each block is a choice among labels, or several independent ones, its dual problem is solved exactly, in
+    closed form, instead.
     """
 
     inner: float = 0.5
@@ -45,8 +48,9 @@ class BlockFrankWolfe(Solver):
 
     def begin(self, objective: Objective, start: Result | None) -> Ascent | ExactAscent:
         """Return the planes of an earlier run, where they fit."""
-        if SimplexBlocks.fit(objective):
-            return ExactAscent(objective, start, self.random_state)
+        for kind in (SimplexBlocks, ItemBlocks):
+            if kind.fit(objective):
+                return ExactAscent(kind, objective, start, self.random_state)
         return Ascent(objective, start, self.patience, self.random_state)
 
     def iterate(self, objective: Objective, state: Ascent | ExactAscent) -> Generator[Iterate, None, str]:
@@ -88,27 +92,25 @@ class BlockFrankWolfe(Solver):
 
     def _exact_blocks(self, objective: Objective, state: ExactAscent) -> Generator[Iterate, None, str]:
         """Yield the weights whenever the gap as seen by the sweeps has fallen far enough to measure it again."""
-        blocks, everyone = state.blocks, np.arange(objective.n_examples)
+        blocks = state.blocks
         while True:
-            if not state.settling:
-                blocks.retarget(objective)
-                penalty = objective.penalty(blocks.average)
-                value = objective.value_of(blocks.average, penalty, blocks.reward)
-                dual = blocks.dual
-                blocks.guarantee = blocks.guarantee & penalty.guarantee
-                state.goal = max(0.2 * (value - dual), 1.3 * self.tolerance * abs(value))
-                state.settling = state.begun = True
-                yield Iterate(blocks.average.copy(), value, dual, blocks.guarantee)
-            active = everyone
-            for sweep in range(SWEEPS_BETWEEN_MEASURES):
-                blocks.sweep(state.rng.permutation(active))
-                remaining = float(blocks.violation[active].sum())
-                if active.size == everyone.size and remaining <= state.goal:
-                    break
-                every = sweep % 10 == 9 or remaining <= state.goal
-                threshold = NEGLIGIBLE * remaining / active.size
-                active = everyone if every else np.flatnonzero(blocks.violation > threshold)
-            state.settling = False
+            seen = blocks.settle(state.goal, state.rng)
+            best, dual = blocks.weights, blocks.dual
+            value = blocks.value(best)
+            if blocks.average.size and blocks.n_averaged > 1:
+                average = blocks.reduced(blocks.average)
+                averaged = blocks.value(average)
+                if value - dual < LAGGING * (averaged - dual):
+                    blocks.average = np.empty(0)
+                elif averaged < value:
+                    best, value = average, averaged
+            gap = max(value - dual, 0.0)
+            if blocks.rounding > NEGLIGIBLE * gap:
+                blocks.renew()
+            ratio = min(max(gap / seen, 0.1), 2.0) if seen > 0 else 1.0  # sweeps see too much of it, or too little
+            state.goal = max(PROGRESS * gap, 0.95 * self.tolerance * abs(value)) / ratio
+            state.begun = True
+            yield Iterate(best, value, dual, blocks.guarantee & objective.tally.guarantee)
 
     def _draw(self, gaps: Array, batch_size: int, rng: np.random.Generator) -> list[Ints]:
         """Return batches of distinct examples, one epoch of them, likelier where the gap is larger."""

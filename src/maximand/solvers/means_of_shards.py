@@ -1,4 +1,4 @@
-"""The means of a choice among labels for each example of a shard: what lives with the shard."""
+"""The means of choices among labels for the examples of a shard: what lives with the shard."""
 
 from __future__ import annotations
 
@@ -9,40 +9,58 @@ import numpy as np
 from maximand.costs import LabelCost
 from maximand.features import PerLabel, Rows
 from maximand.numerics import simplex_blocks as kernels
+from maximand.numerics.pair_blocks import Pairs, ascend_pairs, lengths_of_pairs, pairs_of
 from maximand.shards import Shard
-from maximand.spaces import Choice
+from maximand.spaces import Choice, Choices
 from maximand.support import Array, Ints
 
 
 class Means:
-    """A point mu_i on the simplex for each example, and what its block of the dual problem is made of."""
+    """A point on the simplex for each choice, and what its block of the dual problem is made of.
+
+    A choice is a slot; a row of features scores one of them, or several. Weights come and go in expanded form.
+    """
 
     def __init__(self, shard: Shard, token: str, factor: float):
         batch = shard.batch
         self.token, self.factor, self.batch = token, factor, batch
-        self.shape = (batch.n_examples, cast(Choice, batch.space).n_labels)
         self.features, self.inputs = cast(PerLabel, shard.features), cast(Rows, batch.examples.inputs)
-        self.n_pairs = self.features.n_pairs
-        self.costs, self.cost_row = self._costs()
+        self.n_labels = cast(Choice | Choices, batch.space).n_labels
         matrix = self.inputs.matrix
-        squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
-        self.squared = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
+        self.share = np.repeat(batch.weight, np.diff(self.inputs.offsets))
+        self.pairs: Pairs | None = None
+        self.size: Array  # |x|^2 of each row; where pairs are listed, 1 / |x_l|^2 (row, label)
+        if self.features.every_pair:
+            squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
+            self.size = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
+        else:
+            self.pairs = pairs_of(self.features.starts, self.features.labels, self.features.places)
+            width, bias = self.features.n_labels, float(self.features.bias)
+            self.size = lengths_of_pairs(*self._csr, self.pairs, width, bias)
         allowed = batch.annotation.allowed_nodes
         self.mean = allowed / allowed.sum(axis=1, keepdims=True)
+        self.slot_share = np.repeat(batch.weight, len(self.mean) // max(batch.n_examples, 1))
+        self.costs, self.cost_row = self._costs()
 
     def _costs(self) -> tuple[Array, Ints]:
-        """Return a table of costs and the row of each example: few rows, where it can be, stay in the cache."""
+        """Return a table of costs and the row of each slot: few rows, where it can be, stay in the cache."""
         batch = self.batch
         if isinstance(batch.cost, LabelCost):
             table, rows, weights = batch.cost.rows(batch.space, batch.annotation)
             if not weights.size:
                 return self.factor * table, rows % len(table)
         vector, constant = batch.target.cost_linear
-        return self.factor * (vector.reshape(self.shape) + constant[:, None]), np.arange(batch.n_examples)
+        per_example = len(self.mean) // max(batch.n_examples, 1)
+        spread = np.repeat(constant / per_example, per_example)
+        return self.factor * (vector.reshape(self.mean.shape) + spread[:, None]), np.arange(len(self.mean))
 
     def belongs_to(self, token: str) -> bool:
         """Whether these means are still those of a run."""
         return self.token == token
+
+    def n_units(self) -> int:
+        """Return how many rows there are: a sweep visits some of them."""
+        return self.share.size
 
     def snapshot(self) -> Any:
         """Return all that must survive an interruption."""
@@ -54,24 +72,35 @@ class Means:
 
     def total(self) -> Array:
         """Return the sum of share_i A_i' mu_i."""
-        total = np.zeros(self.features.n_weights)
-        self.features.add_sums(self.batch.examples, (self.mean * self.batch.weight[:, None]).ravel(), total)
-        return total
+        total = np.zeros(self.features.n_expanded)
+        self.features.add_sums(self.batch.examples, (self.mean * self.slot_share[:, None]).ravel(), total)
+        return self.features.reduce(total)
 
     def expected_cost(self) -> float:
         """Return the sum of the costs that the means expect."""
-        return float(self.batch.weight @ np.einsum("il,il->i", self.mean, self.costs[self.cost_row]))
+        return float(self.slot_share @ np.einsum("il,il->i", self.mean, self.costs[self.cost_row]))
 
-    def sweep(self, weights: Array, examples: Ints, regularization: float) -> tuple[Array, Array]:
-        """Visit the examples once, in the given order; return the weights and the examples' parts in the gap."""
-        n_pairs, violation = self.n_pairs, np.empty(examples.size)
-        tail = (
-            self.costs, self.cost_row, self.mean, self.batch.weight, self.squared, regularization,
-            weights[:n_pairs].reshape(self.features.n_features, self.shape[1]), weights[n_pairs:], violation,
+    def largest_cost(self) -> float:
+        """Return what they may expect at the most."""
+        return float(self.slot_share @ self.costs.max(axis=1)[self.cost_row])
+
+    def sweep(self, weights: Array, rows: Ints, regularization: float) -> tuple[Array, Array]:
+        """Visit rows once, in the given order; return the weights and the rows' parts in the gap."""
+        n_listed, violation = self.features.blocks[0].n_listed, np.empty(rows.size)
+        listed, bias = weights[:n_listed], weights[n_listed:]
+        by_feature = listed if self.pairs else listed.reshape(self.features.n_features, -1)
+        blocks: tuple[Any, ...] = (
+            self.costs, self.cost_row, self.mean, self.share, self.size, regularization, by_feature, bias, violation,
         )  # fmt: skip
-        if self.inputs.sparse or self.features.n_features < self.shape[1]:
-            matrix = self.inputs.csr
-            kernels.ascend_sparse(examples, matrix.indptr, matrix.indices, matrix.data, *tail)
+        if self.pairs:
+            ascend_pairs(rows, *self._csr, self.pairs, *blocks)
+        elif self.inputs.sparse or self.features.n_features < self.features.n_labels:
+            kernels.ascend_sparse(rows, *self._csr, *blocks)
         else:
-            kernels.ascend_dense(examples, self.inputs.matrix, *tail)
+            kernels.ascend_dense(rows, self.inputs.matrix, *blocks)
         return weights, violation
+
+    @property
+    def _csr(self) -> tuple[Ints, Ints, Array]:
+        matrix = self.inputs.csr
+        return matrix.indptr, matrix.indices, matrix.data

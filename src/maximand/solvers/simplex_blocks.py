@@ -1,56 +1,83 @@
-"""The dual of a choice among labels, where every block has a closed form."""
+"""The dual of choices among labels, where every block has a closed form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
 from secrets import token_hex
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 from maximand.features import PerLabel
 from maximand.objective import Objective
-from maximand.oracles import Over, Soft
+from maximand.oracles import Oracle, Over, Soft
 from maximand.shards import Shard
 from maximand.solvers.base import Result, origin, recycled
 from maximand.solvers.means_of_shards import Means
-from maximand.spaces import Choice
+from maximand.spaces import Choice, Choices
 from maximand.support import EPSILON, Array, Guarantee, Ints
 
 RECENT = 0.15  # the share of the last sweep in the average of the weights
+NEGLIGIBLE = 0.05  # sweeps leave out rows whose part in the gap is below this share of the average
+SWEEPS_BETWEEN_MEASURES = 201
 NAME = "means"
+
+
+def largest_of_all(penalty: Oracle) -> bool:
+    """Whether the penalty is a maximum over all outputs."""
+    return isinstance(penalty, Soft) and penalty.over is Over.ALL and penalty.polyhedral
 
 
 class SimplexBlocks:
     """w = (b - sum_i share_i A_i' mu_i) / regularization over the means mu_i of all shards.
 
     `average` is a moving average of the weights after each sweep: single steps make the weights rattle around the
-    minimum, and the objective is several times closer to it at their average.
+    minimum where many rows share few features, and the objective is then several times closer to it at their average.
+    Elsewhere the average lags behind, and is dropped. Both are in expanded form. `rounding` is how far the updates may
+    have led the weights away from what the means make of them, in terms of the dual value.
     """
 
-    saved = ("means", "violation", "weights", "average", "n_averaged", "guarantee")
+    saved = ("means", "violation", "expanded", "average", "n_averaged", "guarantee", "rounding", "most")
+
+    kind: ClassVar[type] = Means  # what lives with the shards
+    averages: ClassVar[bool] = True
 
     @staticmethod
     def fit(objective: Objective) -> bool:
-        """Whether the objective has this form: one label each, a weight for every pair, a maximum as penalty."""
-        penalty, features = objective.loss.penalty, objective.features
+        """Whether the objective has this form: independent choices, a maximum as penalty."""
+        features = objective.features
         return (
-            all(isinstance(batch.space, Choice) for batch in objective.batches)
+            largest_of_all(objective.loss.penalty)
             and isinstance(features, PerLabel)
-            and features.every_pair
-            and isinstance(penalty, Soft)
-            and penalty.over is Over.ALL
-            and penalty.polyhedral
+            and all(
+                isinstance(batch.space, Choice | Choices) and features.n_labels % batch.space.n_labels == 0
+                for batch in objective.batches
+            )
         )
 
     def __init__(self, objective: Objective):
         self.origin, self.token = origin(objective), token_hex(8)
         self.objective = objective
-        list(objective.ask(Shard.keep, NAME, Means, self.token, cast(Soft, objective.loss.penalty).cost))
-        self.violation = np.zeros(objective.n_examples)
+        list(objective.ask(Shard.keep, NAME, self.kind, self.token, cast(Soft, objective.loss.penalty).cost))
+        self._find_units()
         self.guarantee = Guarantee.EXACT
-        self.average: Array = np.empty(0)
+        linear = objective.loss.reward is not None and objective.loss.reward.linear(objective.full)
+        self.target(objective)
+        if linear and self.reward.slope.any():  # the means are the annotation, and so is the reward
+            self._begin_at(np.zeros(objective.features.n_expanded))
+        else:
+            self.renew()
+        self._average_from_here()
+
+    def _find_units(self) -> None:
+        """Count what sweeps visit."""
+        self.edges = np.cumsum([0, *self._ask("n_units")])
+        self.violation = np.zeros(self.edges[-1])
+
+    def _average_from_here(self) -> None:
+        self.average: Array = self.expanded.copy() if self.averages else np.empty(0)
         self.n_averaged = 0
 
     @classmethod
@@ -58,9 +85,10 @@ class SimplexBlocks:
         """Return the means of an earlier run, retargeted to this objective, or new ones."""
         blocks = recycled(objective, start, "blocks", cls)
         if blocks is None or not all(blocks._ask("belongs_to", blocks.token)):
-            blocks = cls(objective)
-        blocks.retarget(objective)
-        blocks.average, blocks.n_averaged = blocks.weights.copy(), 0
+            return cls(objective)
+        blocks.target(objective)
+        blocks.renew()
+        blocks._average_from_here()
         return blocks
 
     def _ask(self, method: str, *arguments: Any) -> Iterator[Any]:
@@ -76,40 +104,102 @@ class SimplexBlocks:
         for shard, mean in zip(self.objective.placed, saved, strict=True):
             list(self.objective.engine.map(Shard.ask, [shard], NAME, "restore", mean))
 
-    def retarget(self, objective: Objective) -> None:
-        """Take another reward or regularisation; also wipes out the rounding of the updates."""
+    def target(self, objective: Objective) -> None:
+        """Take another reward or regularisation."""
         self.objective, self.regularization = objective, objective.regularization
         self.reward = objective.reward(np.zeros(0))
-        self.weights: Array = (self.reward.slope - reduce(np.add, self._ask("total"))) / self.regularization
+
+    def renew(self) -> None:
+        """Make the weights of the means again, which wipes out the rounding of the updates."""
+        total = reduce(np.add, self._ask("total"))  # ours alone, so it may be overwritten
+        np.subtract(self.reward.slope, total, out=total)
+        total /= self.regularization
+        self._begin_at(self.own(total))
+
+    def _begin_at(self, expanded: Array) -> None:
+        """Take weights that the means make; note how large the square of any later ones may be: the dual increases."""
+        self.expanded, self.rounding = expanded, 0.0
+        largest = float(sum(self._ask("largest_cost")))
+        self.most = 2.0 * (abs(largest) + abs(self.reward.offset) + abs(self.dual))
+
+    @property
+    def weights(self) -> Array:
+        """A copy of the weights."""
+        return self.reduced(self.expanded)
+
+    def own(self, weights: Array) -> Array:
+        """Return weights in the form that sweeps work on."""
+        return self.objective.features.expand(weights)
+
+    def reduced(self, expanded: Array) -> Array:
+        """Return a copy of such weights in the order of the feature map."""
+        reduced = self.objective.features.reduce(expanded)
+        return reduced.copy() if reduced is expanded else reduced
 
     @property
     def dual(self) -> float:
         """The dual value: a lower bound on the minimum."""
         linear = float(sum(self._ask("expected_cost")))
-        square = 0.5 * self.regularization * float(self.weights @ self.weights)
-        return linear - square - self.reward.offset - EPSILON * (abs(linear) + square)
+        square = 0.5 * self.regularization * float(self.expanded @ self.expanded)
+        return linear - square - self.reward.offset - EPSILON * (abs(linear) + square) - self.rounding
 
-    def sweep(self, examples: Ints) -> None:
-        """Visit the examples once, in the given order, shard after shard."""
+    def value(self, weights: Array) -> float:
+        """Return the objective at some weights."""
         objective = self.objective
-        for s, shard, own in objective.of_shards(examples):
-            self.weights, violation = next(
-                objective.engine.map(Shard.ask, [shard], NAME, "sweep", self.weights, own, self.regularization)
-            )
-            self.violation[objective.edges[s] + own] = violation
-            objective.tally.ascents += own.size
+        slacks, annotated = objective.slacks(weights)
+        penalty = float(objective.share @ (slacks + annotated))
+        return 0.5 * self.regularization * float(weights @ weights) + penalty - self.reward(weights)
+
+    def settle(self, goal: float, rng: np.random.Generator) -> float:
+        """Sweep until the gap, as sweeps see it on their way, falls to the goal; return it.
+
+        Shrinking: most sweeps leave out rows whose part in that gap was small.
+        """
+        everyone = np.arange(self.violation.size)
+        active, remaining = everyone, np.inf
+        for sweep in range(SWEEPS_BETWEEN_MEASURES):
+            self.sweep(rng.permutation(active))
+            remaining = float(self.violation[active].sum())
+            if active.size == everyone.size and remaining <= goal:
+                break
+            every = sweep % 10 == 9 or remaining <= goal
+            threshold = NEGLIGIBLE * remaining / active.size
+            active = everyone if every else np.flatnonzero(self.violation > threshold)
+        return remaining
+
+    def sweep(self, units: Ints) -> None:
+        """Visit what sweeps visit once, in the given order."""
+        self._visit(units)
         self.n_averaged += 1
-        self.average += max(RECENT, 2.0 / (self.n_averaged + 1)) * (self.weights - self.average)
+        if self.average.size:
+            recent = max(RECENT, 2.0 / (self.n_averaged + 1))
+            self.average *= 1.0 - recent
+            self.average = daxpy(self.expanded, self.average, a=recent)
+
+    def _visit(self, rows: Ints) -> None:
+        """Visit rows, shard after shard."""
+        for s, shard in enumerate(self.objective.placed):
+            first, stop = self.edges[s], self.edges[s + 1]
+            own = rows if len(self.objective.placed) == 1 else rows[(rows >= first) & (rows < stop)] - first
+            if own.size:
+                self.expanded, violation = next(
+                    self.objective.engine.map(
+                        Shard.ask, [shard], NAME, "sweep", self.expanded, own, self.regularization
+                    )
+                )
+                self.violation[first + own] = violation
+        self.rounding += EPSILON * self.most * rows.size
+        self.objective.tally.ascents += rows.size * self.objective.n_examples / self.violation.size
 
 
 class ExactAscent:
     """Where a dual ascent by exact blocks stands."""
 
-    saved = ("begun", "blocks", "rng", "start", "settling", "goal")
+    saved = ("begun", "blocks", "rng", "start", "goal")
 
-    def __init__(self, objective: Objective, start: Result | None, random_state: int):
+    def __init__(self, kind: type[SimplexBlocks], objective: Objective, start: Result | None, random_state: int):
         self.begun = False
-        self.blocks = SimplexBlocks.retargeted(objective, start)
+        self.blocks = kind.retargeted(objective, start)
         self.rng = np.random.default_rng(random_state)
         self.start = None if start is None else start.weights  # to be tried first
-        self.settling, self.goal = False, np.inf  # whether the gap was measured, and what it should fall to
+        self.goal = np.inf  # what the gap, as sweeps see it, is to fall to before it is measured
