@@ -233,12 +233,12 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
 
     def _chunked(self, examples: Examples, answer: Callable[[slice, Examples, Array], Any]) -> list[Any]:
         features = self.task_.features
-        expanded = features.expand(self.weights_)
+        weights = features.prepared(self.weights_, examples.inputs)
         chunks = cut(examples.space.layout.work, LANES)
 
         def one(chunk: slice) -> Any:
             part = examples if len(chunks) == 1 else examples.take(chunk)
-            return answer(chunk, part, features.scores(part, expanded))
+            return answer(chunk, part, features.scores(part, weights))
 
         return list(Threads(self.n_threads).each(one, chunks))
 
