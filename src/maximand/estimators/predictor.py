@@ -19,6 +19,7 @@ from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
+from maximand.estimators.frozen import Freezable
 from maximand.estimators.independent_nodes import no_worse
 from maximand.estimators.means import layer_of, probabilistic, soft
 from maximand.estimators.parameters import TrainingParameters, check_target
@@ -37,7 +38,7 @@ from maximand.tasks.base import checked_weight
 from maximand.tasks.label_names import LabelNames
 
 
-class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
+class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEstimator):
     """Learns weights w for scores theta = A_x w of the parts of an output, and predicts the best output.
 
     Callbacks, such as `Progress()` or `Checkpoint(path)`, are set with `set_callbacks`, as in scikit-learn.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -67,6 +68,10 @@ class WindowVectorizer(TransformerMixin, BaseEstimator):
                 pointers.append(len(columns))
             lengths.append(len(sentence))
         return self._rows(columns, pointers, lengths)
+
+    def frozen(self) -> Self:
+        """Return a copy that does not change when this one learns again."""
+        return copy(self)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns."""
