@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from maximand.decoding import MaxScore
 from maximand.tasks import WindowVectorizer
 
 
@@ -55,20 +56,26 @@ class FrozenPredictor:
             )
         self._transformers = [_frozen_step(step) for step in steps if step not in (None, "passthrough")]
         self._estimator = _frozen(estimator)
+        self._quick = _quick(self._estimator)
 
     def __reduce__(self) -> Any:
         from sklearn.pipeline import make_pipeline
 
         return FrozenPredictor, (make_pipeline(*self._transformers, self._estimator),)
 
-    def _ask(self, name: str, X: Any, options: dict[str, Any]) -> Any:
+    def _transformed(self, X: Any) -> Any:
         for step in self._transformers:
             X = step.transform(X)
-        return getattr(self._estimator, name)(X, **options)
+        return X
+
+    def _ask(self, name: str, X: Any, options: dict[str, Any]) -> Any:
+        return getattr(self._estimator, name)(self._transformed(X), **options)
 
     def predict(self, X: Any, **options: Any) -> Any:
         """Return the predicted outputs."""
-        return self._ask("predict", X, options)
+        X = self._transformed(X)
+        found = None if self._quick is None or options else self._quick(X)
+        return self._estimator.predict(X, **options) if found is None else found
 
     def decision_function(self, X: Any, **options: Any) -> Any:
         """Return the scores of the parts."""
@@ -113,3 +120,13 @@ def _frozen(estimator: Any) -> Any:
     twin.task_ = task
     twin.weights_ = np.array(task.features.expand(estimator.weights_))
     return twin
+
+
+def _quick(frozen: Any) -> Callable[[Any], Any] | None:
+    """Return what predicts for few examples, where that is the best output; classes of users may answer otherwise."""
+    decoder = frozen._chosen_decoder(frozen.task_.cost)
+    plain = type(decoder) is MaxScore and decoder.inference is None and not hasattr(frozen, "feature_names_in_")
+    if not plain or not type(frozen).__module__.startswith("maximand."):
+        return None
+    found: Callable[[Any], Any] | None = frozen.task_.quick(frozen.weights_)
+    return found

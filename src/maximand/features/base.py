@@ -87,13 +87,17 @@ class FeatureMap(ABC):
             block.reduce(sums[room], reduced[own])
         return reduced
 
+    def pieces(self, weights: Array) -> list[tuple[Block, Array]]:
+        """Return each block with its weights, in the form that they have."""
+        expanded = weights.size == self.n_expanded
+        return [(block, weights[room if expanded else own]) for block, own, room in self._slices]
+
     def scores(self, examples: Examples, weights: Array) -> Array:
         """Return theta = A_x w; scores of shared kinds once."""
-        layout, expanded = examples.space.layout, weights.size == self.n_expanded
+        layout = examples.space.layout
         theta, written = np.empty(layout.n_scores), set()
-        for block, own, room in self._slices:
-            view = layout.view(theta, block.kind)
-            block.write_scores(examples.inputs, weights[room if expanded else own], view, add=block.kind in written)
+        for block, own in self.pieces(weights):
+            block.write_scores(examples.inputs, own, layout.view(theta, block.kind), add=block.kind in written)
             written.add(block.kind)
         for kind in layout.kinds:
             if kind.name not in written:
