@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,7 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from maximand.features import Rows
 from maximand.tasks.base import finite_rows
-
-NUMBERS = frozenset((float, int, bool))
-TEXT_OR_NUMBERS = NUMBERS | {str}
+from maximand.tasks.feature_dicts import looked_up
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def _vectorized(X: list[Any], vectorizer: Any, fitting: bool) -> tuple[Any, Any]
         return vectorizer.fit_transform(_tokens(X)), vectorizer
     if vectorizer is None:
         raise ValueError("X holds feature dicts but the model was trained on numbers.")
-    found = looked_up(_tokens(X), vectorizer)
+    found = looked_up(X, vectorizer)
     return vectorizer.transform(_tokens(X)) if found is None else found, vectorizer
 
 
@@ -117,49 +114,6 @@ def _tokens(X: list[Any]) -> Iterator[Mapping[Any, Any]]:
                 yield token
             else:
                 yield dict.fromkeys([token] if isinstance(token, str) else token, 1.0)
-
-
-def looked_up(tokens: Iterable[Mapping[Any, Any]], vectorizer: Any) -> csr_array | None:
-    """Return what scikit-learn's DictVectorizer makes of tokens, sooner; None for other vectorisers and rare values."""
-    if not _looks_up(vectorizer):
-        return None
-    names: list[Any] = []
-    values: list[Any] = []
-    ends = [0]
-    for token in tokens:
-        kinds = set(map(type, token.values()))
-        if kinds <= NUMBERS:
-            names += token
-            values += token.values()
-        elif kinds <= TEXT_OR_NUMBERS:
-            joint = vectorizer.separator
-            names += [f"{name}{joint}{value}" if type(value) is str else name for name, value in token.items()]
-            values += [1.0 if type(value) is str else value for value in token.values()]
-        else:
-            return None
-        ends.append(len(names))
-    known = vectorizer.vocabulary_
-    columns = np.fromiter(map(known.get, names, repeat(-1)), np.int32, len(names))
-    pointers, data, there = np.array(ends, dtype=np.int32), np.array(values, dtype=np.float64), columns >= 0
-    if not there.all():
-        pointers = np.concatenate([[0], np.cumsum(there, dtype=np.int32)], dtype=np.int32)[pointers]
-        columns, data = columns[there], data[there]
-    found = csr_array((pointers.size - 1, len(known)))  # given arrays, the constructor would look at them
-    found.indptr, found.indices, found.data = pointers, columns, data
-    found.has_sorted_indices = False
-    found.sort_indices()
-    return found
-
-
-def _looks_up(vectorizer: Any) -> bool:
-    """Whether this is a DictVectorizer as scikit-learn makes it, which need not be imported to know."""
-    kind = type(vectorizer)
-    return (
-        kind.__name__ == "DictVectorizer"
-        and kind.__module__.startswith("sklearn.")
-        and vectorizer.sparse
-        and vectorizer.dtype is np.float64
-    )
 
 
 def _new_vectorizer() -> Any:
