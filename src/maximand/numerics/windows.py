@@ -39,13 +39,19 @@ def _place(keys, key):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _table(count):  # type: ignore[no-untyped-def]
+    """Return empty keys and items, with room for so many."""
+    size = 1
+    while size < 2 * (count + 1):
+        size *= 2
+    return np.full(size, EMPTY, np.int64), np.empty(size, np.int32)
+
+
+@njit(cache=True, nogil=True)
 def intern(names: Ints, n_values: int, shifts: Ints) -> Windows:
     """Return the items of features; each row of `names` has slot and column of one, and its values, -1 for no more."""
     n, n_items = len(names), n_values
-    size = 1
-    while size < 2 * ((LONGEST - 1) * n + 1):
-        size *= 2
-    keys, items = np.full(size, EMPTY, np.int64), np.empty(size, np.int32)
+    keys, items = _table((LONGEST - 1) * n)
     item_of = np.empty(n, np.int32)
     for i in range(n):
         item = np.int64(names[i, 2])
@@ -59,6 +65,11 @@ def intern(names: Ints, n_values: int, shifts: Ints) -> Windows:
                 n_items += 1
             item = np.int64(items[at])
         item_of[i] = item
+    few_keys, few_items = _table(n_items - n_values)
+    for i in range(keys.size):
+        if keys[i] != EMPTY:
+            at = _place(few_keys, keys[i])
+            few_keys[at], few_items[at] = keys[i], items[i]
     starts = np.zeros(n_items + 1, np.int32)
     for i in range(n):
         starts[item_of[i] + 1] += 1
@@ -69,7 +80,7 @@ def intern(names: Ints, n_values: int, shifts: Ints) -> Windows:
         e = free[item_of[i]]
         slots[e], columns[e] = names[i, 0], names[i, 1]
         free[item_of[i]] += 1
-    return Windows(starts, slots, columns, shifts, keys, items)
+    return Windows(starts, slots, columns, shifts, few_keys, few_items)
 
 
 @njit(cache=True, nogil=True)
