@@ -21,8 +21,6 @@ def looked_up(X: list[Any], vectorizer: Any) -> csr_array | None:
     if kinds <= {list, tuple}:
         lengths = list(map(len, tokens))
         names = list(chain.from_iterable(tokens))
-        if sum(map(len, map(set, tokens))) != len(names):
-            return None
         data = np.ones(len(names))
     elif kinds == {dict}:
         lengths, names, values = [], [], []
@@ -52,7 +50,7 @@ def looked_up(X: list[Any], vectorizer: Any) -> csr_array | None:
     found.indptr, found.indices, found.data = pointers, columns, data
     found.has_sorted_indices = False
     found.sort_indices()
-    return found
+    return found if found.has_canonical_format else None  # a feature that a token has twice
 
 
 def _looks_up(vectorizer: Any) -> bool:
