@@ -263,8 +263,7 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
     @available_if(soft)
     def predict_soft(self, X: Any) -> Any:
         """Return the means that the loss makes of the scores: marginals, or what is projected onto its set."""
-        layer = layer_of(self.loss)
-        assert layer is not None
+        layer: Any = layer_of(self.loss)
         return joined(self._answers(X, lambda part, theta: self.task_.means(part, layer(part.space, theta).mean)))
 
     @available_if(probabilistic)

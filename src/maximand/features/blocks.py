@@ -214,9 +214,8 @@ class RowBlock:
     @cached_property
     def firsts(self) -> Ints:
         """The first weight of each feature, where pairs are listed."""
-        seen = np.zeros(self.n_listed + 1, dtype=self.places.dtype)
-        seen[1:][self.places] = 1
-        return np.cumsum(seen, dtype=seen.dtype)[self.starts]
+        seen = np.bincount(self.places + 1, minlength=self.n_listed + 1)
+        return np.cumsum(seen, dtype=self.places.dtype)[self.starts]
 
     def write_scores(self, inputs: Inputs, weights: Array, out: Array, add: bool) -> None:
         """Multiply the rows with the weights."""
