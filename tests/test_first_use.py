@@ -21,6 +21,7 @@ from maximand.cli import main, report
 from maximand.compiling import ANNOUNCEMENT, Compilations, announced, working_seconds
 from maximand.numerics.choice import best_columns
 
+COMMAND_MODULES = {f"maximand.cli.{name}" for name in main.COMMANDS}
 SOURCE = Path(maximand.__file__).parent
 STUBS = sorted(SOURCE.rglob("*.pyi"))
 OURS = {"dispatcher": best_columns}
@@ -49,6 +50,14 @@ def test_the_package_alone_imports_next_to_nothing():
     loaded = loaded_by("import maximand")
     assert {name for name in loaded if name.startswith("maximand")} == {"maximand", "maximand.lazy"}
     assert not loaded & {"numba", "numpy", "scipy", "sklearn"}
+
+
+def test_commands_are_imported_when_they_are_asked_for():
+    listed = loaded_by("from maximand.cli.main import parser_of_commands as of; assert 'predict' in of().format_help()")
+    assert not listed & {"numba", "numpy", "scipy", "sklearn", "rich"}
+    asked = loaded_by("from maximand.cli.main import parser_of_commands as of; of('predict', 'model', 'data')")
+    assert {name for name in asked if name in COMMAND_MODULES} == {"maximand.cli.predict"}
+    assert not asked & {"sklearn.datasets", "maximand.papers"}
 
 
 @pytest.mark.parametrize("name", ["SequenceTagger", "MultilabelClassifier", "LabelRanker", "GraphLabeler"])

@@ -16,7 +16,7 @@ import pytest
 
 import maximand
 from maximand import Checkpoint, History, MulticlassClassifier, load
-from maximand.cli.main import main, parser_of_commands
+from maximand.cli.main import COMMANDS, main, parser_of_commands
 from maximand.files.atomic import replacing, write_atomically
 from maximand.formats import LabelledRows, write_svmlight
 
@@ -77,7 +77,9 @@ each_output = pytest.mark.parametrize("case", [*filter(None, WRITES.values())], 
 
 
 def test_every_output_of_the_command_line_is_tried_here():
-    [commands] = [action.choices for action in parser_of_commands()._actions if isinstance(action.choices, dict)]
+    [commands] = [
+        action.choices for action in parser_of_commands(*COMMANDS)._actions if isinstance(action.choices, dict)
+    ]
     found = {(name, action.dest) for name, parser in commands.items() for action in parser._actions}
     assert {pair for pair in found if pair[1] in ("output", "out", "checkpoint")} == set(WRITES)
 

@@ -5,17 +5,18 @@ import sys
 
 
 def main() -> int:
-    """Load the command line and run it.
+    """Load a command and run it.
 
     Until it is loaded Ctrl-C simply ends the process: an exception would strike somewhere inside of an import.
     """
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from maximand.cli.main import main as run
+    from maximand.cli.main import options_of, run
 
+    options = options_of(sys.argv[1:])
     signal.signal(signal.SIGINT, handler)
-    return run()
+    return run(options)
 
 
 if __name__ == "__main__":

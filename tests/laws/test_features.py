@@ -19,6 +19,15 @@ def test_scores_and_sums_are_transposes(case):
     )
 
 
+def test_scores_are_the_same_by_weights_in_either_form(case):
+    weights = case.weights(np.random.default_rng(3))
+    theta = case.features.scores(case.examples, weights)
+    np.testing.assert_array_equal(theta, case.scores(weights))
+    pieces = case.features.pieces(weights)
+    assert sum(own.size for _, own in pieces) == weights.size
+    assert [block for block, _ in pieces] == [*case.features.blocks]
+
+
 def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
     rng = np.random.default_rng(1)
     mean = rng.normal(size=case.space.n_parts) * (rng.random(case.space.n_parts) < 0.4)

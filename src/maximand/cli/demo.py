@@ -32,9 +32,8 @@ RANKING_LOSSES = ("hinge", "euclidean", "entropic", "squared")
 HIDDEN_SHARE = 0.5
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("demo", help="train on embedded data and write a report")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("--out", metavar="DIR", default="maximand-demo", help="where to write results and the report")
     parser.add_argument("--no-report", action="store_true", help="show the table only")
     add_common_options(parser)

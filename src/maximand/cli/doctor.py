@@ -22,9 +22,8 @@ from maximand.cli.model_options import add_model_options, model_of
 from maximand.cli.output import add_common_options, listing, show
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("doctor", help="look at data before training")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("data", help="training data, - for standard input")
     parser.add_argument("--test", metavar="FILE", help="test data, to be compared with the training data")
     add_data_options(parser)

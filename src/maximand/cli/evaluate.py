@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from rich.console import Console
 
@@ -12,9 +11,8 @@ from maximand.cli.data import add_data_options, format_of, load_model, read_data
 from maximand.cli.output import add_common_options, listing, show, table
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("evaluate", help="evaluate a model on labelled data")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("model")
     parser.add_argument("data", help="labelled data, - for standard input")
     add_data_options(parser)

@@ -20,9 +20,8 @@ from maximand.files.atomic import check_folder, check_other
 from maximand.models import save, summary
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("fit", help="train a model on a data file")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("data", help="training data, - for standard input")
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="where to write the model")
     add_data_options(parser)

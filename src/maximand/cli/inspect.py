@@ -16,9 +16,8 @@ from maximand.files.container import from_bytes, read
 from maximand.models import load, summary
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("inspect", help="show what a model file holds")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("model", help="model file, - for standard input")
     parser.add_argument("--top", type=int, default=10, help="how many of the largest weights to show")
     add_common_options(parser)

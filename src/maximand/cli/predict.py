@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from maximand.cards.steps import predictor_of, transformed
 from maximand.cli.data import add_data_options, format_of, given, load_model
@@ -16,9 +15,8 @@ PROBA = """add the probability of each predicted tag or label, of all labels whe
 levels, of the labels of nodes, or of the positions of ranked labels (losses crf, euclidean and entropic)"""
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("predict", help="predict with a model")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("model")
     parser.add_argument("data", help="data, - for standard input; labels in it are ignored")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")

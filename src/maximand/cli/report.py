@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from maximand.cli.output import add_common_options, show
 from maximand.report import write_report
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("report", help="write an HTML page on stored results")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("folder", help="folder with results of maximand reproduce")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: report.html in the folder")
     add_common_options(parser)

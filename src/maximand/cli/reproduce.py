@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -18,9 +17,8 @@ from maximand.papers.outcome import markdown
 from maximand.papers.study import SCALES
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser("reproduce", help="run an experiment of a paper")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("name", nargs="?", help="the experiment, as --list shows")
     parser.add_argument("--list", action="store_true", help="list the experiments")
     parser.add_argument("--scale", choices=SCALES, default="quick")

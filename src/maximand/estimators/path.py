@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from maximand.estimators.frozen import Freezable
 from maximand.estimators.predictor import StructuredPredictor
 from maximand.estimators.scoring import NothingKnown
 from maximand.solvers import Result
@@ -74,7 +75,7 @@ def _delegated(name: str) -> Any:
     return check
 
 
-class RegularizationCV(MetaEstimatorMixin, BaseEstimator):
+class RegularizationCV(Freezable, MetaEstimatorMixin, BaseEstimator):
     """Chooses the regularisation of an estimator by cross-validation, along a path for each fold.
 
     The models that are scored are fitted as the one that is returned, see `regularization_path`.

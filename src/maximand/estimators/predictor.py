@@ -19,6 +19,7 @@ from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder, MaxScore
 from maximand.engine import Threads
+from maximand.estimators.frozen import Freezable
 from maximand.estimators.independent_nodes import no_worse
 from maximand.estimators.means import layer_of, probabilistic, soft
 from maximand.estimators.parameters import TrainingParameters, check_target
@@ -38,7 +39,7 @@ from maximand.tasks.base import checked_weight
 from maximand.tasks.label_names import LabelNames
 
 
-class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
+class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEstimator):
     """Learns weights w for scores theta = A_x w of the parts of an output, and predicts the best output.
 
     Callbacks, such as `Progress()` or `Checkpoint(path)`, are set with `set_callbacks`, as in scikit-learn.
@@ -232,12 +233,12 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
 
     def _chunked(self, examples: Examples, answer: Callable[[slice, Examples, Array], Any]) -> list[Any]:
         features = self.task_.features
-        expanded = features.expand(self.weights_)
+        weights = features.prepared(self.weights_, examples.inputs)
         chunks = cut(examples.space.layout.work, LANES)
 
         def one(chunk: slice) -> Any:
             part = examples if len(chunks) == 1 else examples.take(chunk)
-            return answer(chunk, part, features.scores(part, expanded))
+            return answer(chunk, part, features.scores(part, weights))
 
         return list(Threads(self.n_threads).each(one, chunks))
 
@@ -261,8 +262,7 @@ class StructuredPredictor(CallbackSupport, TrainingParameters, BaseEstimator):
     @available_if(soft)
     def predict_soft(self, X: Any) -> Any:
         """Return the means that the loss makes of the scores: marginals, or what is projected onto its set."""
-        layer = layer_of(self.loss)
-        assert layer is not None
+        layer: Any = layer_of(self.loss)
         return joined(self._answers(X, lambda part, theta: self.task_.means(part, layer(part.space, theta).mean)))
 
     @available_if(probabilistic)

@@ -23,8 +23,25 @@ class TablePredictor(StructuredPredictor):
         return tags
 
     def _table(self, X: Any, reset: bool) -> Any:
+        if not reset and self._as_wanted(X):
+            return X
         return validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False, reset=reset
+        )
+
+    def _as_wanted(self, X: Any) -> bool:
+        """Whether a table to predict for is one at which scikit-learn's checks, slow for a few rows, would do nothing.
+
+        Numbers that are not finite are found later.
+        """
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.flags.c_contiguous
+            and len(X) > 0
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
         )
 
     def _bind(self, X: Any, y: Any) -> tuple[Any, Any, Examples, Any]:

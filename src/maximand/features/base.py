@@ -8,16 +8,18 @@ import numpy as np
 
 from maximand.caching import cached_property
 from maximand.features.blocks import Block
-from maximand.features.inputs import Examples
+from maximand.features.inputs import Examples, Inputs
 from maximand.numerics.lowering import DENSE, PartRows, lower
 from maximand.support import Array
+
+SPREAD = 8  # inputs of an eighth of the size of the weights are scored about as soon without expanding these as with it
 
 
 class FeatureMap(ABC):
     """A linear map from weights to scores of parts, theta = A_x w: a sum of blocks, whose weights follow each other.
 
-    Scores and sums work on the weights in an expanded form, which may have room for more: `expand` and `reduce`
-    translate. They are called once a pass, the others once a chunk.
+    Sums work on the weights in an expanded form, which may have room for more: `expand` and `reduce` translate. They
+    are called once a pass, the others once a chunk. Scores take weights in either form, which their number tells.
     """
 
     @property
@@ -64,13 +66,17 @@ class FeatureMap(ABC):
         return block, weight - own.start
 
     def expand(self, weights: Array) -> Array:
-        """Return the weights in the form that `scores` takes."""
-        if self.n_expanded == self.n_weights:
+        """Return the weights in expanded form, by which scores are made faster."""
+        if weights.size == self.n_expanded:
             return weights
         expanded = np.empty(self.n_expanded)
         for block, own, room in self._slices:
             block.expand(weights[own], expanded[room])
         return expanded
+
+    def prepared(self, weights: Array, inputs: Inputs) -> Array:
+        """Return the weights in the form in which they and the scores of these inputs are there soonest."""
+        return weights if SPREAD * inputs.n_bytes < weights.nbytes else self.expand(weights)
 
     def reduce(self, sums: Array) -> Array:
         """Return sums in the form of the weights: the transpose of `expand`."""
@@ -81,13 +87,17 @@ class FeatureMap(ABC):
             block.reduce(sums[room], reduced[own])
         return reduced
 
-    def scores(self, examples: Examples, expanded: Array) -> Array:
-        """Return theta = A_x w, given expanded weights; those of shared kinds once."""
+    def pieces(self, weights: Array) -> list[tuple[Block, Array]]:
+        """Return each block with its weights, in the form that they have."""
+        expanded = weights.size == self.n_expanded
+        return [(block, weights[room if expanded else own]) for block, own, room in self._slices]
+
+    def scores(self, examples: Examples, weights: Array) -> Array:
+        """Return theta = A_x w; scores of shared kinds once."""
         layout = examples.space.layout
         theta, written = np.empty(layout.n_scores), set()
-        for block, _, room in self._slices:
-            view = layout.view(theta, block.kind)
-            block.write_scores(examples.inputs, expanded[room], view, add=block.kind in written)
+        for block, own in self.pieces(weights):
+            block.write_scores(examples.inputs, own, layout.view(theta, block.kind), add=block.kind in written)
             written.add(block.kind)
         for kind in layout.kinds:
             if kind.name not in written:

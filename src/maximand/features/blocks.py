@@ -47,8 +47,8 @@ class Block(Protocol):
     def reduce(self, sums: Array, out: Array) -> None:
         """Write sums in the form of the weights: the transpose of `expand`."""
 
-    def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
-        """Write the scores of all parts of the kind, or add them to what is there."""
+    def write_scores(self, inputs: Inputs, weights: Array, out: Array, add: bool) -> None:
+        """Write the scores of all parts of the kind, or add them to what is there; weights may be in either form."""
 
     def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
         """Add A' mean to sums in expanded form, given the means of all parts of the kind."""
@@ -95,9 +95,9 @@ class TiedBlock(Plain):
         """Whether part p has weight p."""
         return self.tied.size == self.n_weights and bool((self.tied == np.arange(self.n_weights)).all())
 
-    def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
+    def write_scores(self, inputs: Inputs, weights: Array, out: Array, add: bool) -> None:
         """Copy the weights to every example that has scores of its own."""
-        known = expanded if self._in_order else np.where(self.tied >= 0, np.append(expanded, 0.0)[self.tied], 0.0)
+        known = weights if self._in_order else np.where(self.tied >= 0, np.append(weights, 0.0)[self.tied], 0.0)
         rows = out.reshape(-1, self.tied.size)
         rows[:] = rows + known if add else known
 
@@ -131,11 +131,11 @@ class EndBlock(Plain):
         offsets = inputs.rows(self.kind).offsets
         return offsets[1:] - 1 if self.last else offsets[:-1]
 
-    def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
+    def write_scores(self, inputs: Inputs, weights: Array, out: Array, add: bool) -> None:
         """Add the weights at the ends."""
         if not add:
             out[:] = 0.0
-        out.reshape(-1, self.n_weights)[self._rows(inputs)] += expanded
+        out.reshape(-1, self.n_weights)[self._rows(inputs)] += weights
 
     def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
         """Add the means at the ends."""
@@ -211,24 +211,31 @@ class RowBlock:
         np.take(sums, self.places, out=out[: self.n_pairs], mode="clip")  # without a copy on the way
         out[self.n_pairs :] = sums[self.n_listed :]
 
-    def write_scores(self, inputs: Inputs, expanded: Array, out: Array, add: bool) -> None:
+    @cached_property
+    def firsts(self) -> Ints:
+        """The first weight of each feature, where pairs are listed."""
+        seen = np.bincount(self.places + 1, minlength=self.n_listed + 1)
+        return np.cumsum(seen, dtype=self.places.dtype)[self.starts]
+
+    def write_scores(self, inputs: Inputs, weights: Array, out: Array, add: bool) -> None:
         """Multiply the rows with the weights."""
         rows = inputs.rows(self.kind)
         if self.columns.size:
             by_label = np.empty((rows.matrix.shape[0], self.n_labels))
-            self._write(rows, expanded, by_label)
+            self._write(rows, weights, by_label)
             scores = np.where(self.columns >= 0, by_label[:, self.columns], 0.0)
             parts = out.reshape(scores.shape)
             parts[:] = parts + scores if add else scores
         elif add:
             scores = np.empty((rows.matrix.shape[0], self.n_labels))
-            self._write(rows, expanded, scores)
+            self._write(rows, weights, scores)
             out.reshape(scores.shape)[:] += scores
         else:
-            self._write(rows, expanded, out.reshape(-1, self.n_labels))
+            self._write(rows, weights, out.reshape(-1, self.n_labels))
 
-    def _write(self, rows: Rows, expanded: Array, out: Array) -> None:
-        pairs, bias = expanded[: self.n_listed], expanded[self.n_listed :]
+    def _write(self, rows: Rows, weights: Array, out: Array) -> None:
+        n_pairs = self.n_listed if weights.size == self.n_expanded else self.n_pairs
+        pairs, bias = weights[:n_pairs], weights[n_pairs:]
         by_label = pairs.reshape(self.n_features, self.n_labels) if self.every_pair else None
         if by_label is not None and not rows.sparse:
             np.matmul(rows.matrix, by_label, out=out)
@@ -239,6 +246,8 @@ class RowBlock:
         out[:] = bias if self.bias else 0.0
         if by_label is not None:
             kernels.scores(csr.indptr, csr.indices, csr.data, by_label, out)
+        elif n_pairs < self.n_listed:
+            kernels.seen_scores(csr.indptr, csr.indices, csr.data, self.firsts, self.places, self.labels, pairs, out)
         else:
             kernels.pair_scores(csr.indptr, csr.indices, csr.data, self.starts, self.labels, pairs, out)
 

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.datasets import load_svmlight_file
 
 from maximand.formats.errors import FormatError, show
 from maximand.formats.fields import LARGEST, is_real, shortest, trimmed
@@ -192,6 +191,8 @@ class _Rows:
 
     def parse(self, n_features: int | None, zero_based: ZeroBased, multilabel: bool = False) -> tuple[csr_array, Any]:
         """Return features and labels, all finite; `zero_based` is then what was found."""
+        from sklearn.datasets import load_svmlight_file  # slow to import
+
         try:
             X, y = load_svmlight_file(self, zero_based=zero_based is not False, multilabel=multilabel)
         except FormatError:

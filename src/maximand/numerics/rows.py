@@ -55,6 +55,22 @@ def pair_scores(
 
 
 @njit(cache=True, nogil=True)
+def seen_scores(
+    indptr: Ints, indices: Ints, data: Array, firsts: Ints, places: Ints, labels: Ints, weights: Array, out: Array
+) -> None:
+    """Do what `pair_scores` does, given only the weights of pairs that were seen.
+
+    Feature f owns weights[firsts[f]:firsts[f+1]], and places[p] is the place of weight p among the pairs listed.
+    """
+    for r in range(indptr.size - 1):
+        row = out[r]
+        for j in range(indptr[r], indptr[r + 1]):
+            value = data[j]
+            for p in range(firsts[indices[j]], firsts[indices[j] + 1]):
+                row[labels[places[p]]] += value * weights[p]
+
+
+@njit(cache=True, nogil=True)
 def pair_sums(indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: Ints, mean: Array, out: Array) -> None:
     """Add to out[p] the sum over rows of x[r, f] * mean[r, labels[p]]."""
     for r in range(indptr.size - 1):

@@ -46,7 +46,7 @@ class Legality:
         """Return the legality of three boolean masks."""
         return cls(*(np.where(mask, 0.0, -np.inf) for mask in (first, between, last)))
 
-    @property
+    @cached_property
     def free(self) -> bool:
         """Whether nothing is forbidden."""
         return not any(array.any() for array in (self.first, self.between, self.last))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,13 @@ class BoundTask(ABC):
 
     def small_input(self) -> Any:
         """Return a small input, on which a model that was loaded is tried; None where it is not."""
+        return None
+
+    def quick(self, weights: Array) -> Callable[[Any], Any] | None:
+        """Return a function that finds the best outputs of a few inputs sooner than usual, if there is one.
+
+        It returns None for inputs that are not for it.
+        """
         return None
 
     @abstractmethod

@@ -14,6 +14,7 @@ from maximand.spaces import Choice, Labels, Ordinal, Shares
 from maximand.support import Array
 from maximand.tasks.base import Task, checked_pairs
 from maximand.tasks.label_names import LabelNames, given_classes, named_labels, ordered
+from maximand.tasks.quick import QuickLabels
 from maximand.tasks.soft_labels import is_soft, labels_of_columns, shares_of
 from maximand.tasks.table import BoundTable
 
@@ -72,6 +73,10 @@ class BoundMulticlass(BoundTable):
     def space(self, n_examples: int) -> Choice | Ordinal:
         """Return one choice for each row."""
         return Choice(n_examples, self.names.count)
+
+    def quick(self, weights: Array) -> QuickLabels | None:
+        """Return one for dense rows."""
+        return QuickLabels.of(self, weights)
 
     def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode labels, candidates and unknown ones, or shares of labels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from maximand.features import Rows
 from maximand.tasks.base import finite_rows
+from maximand.tasks.feature_dicts import looked_up
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _numbers(token: Any) -> bool:
 def _as_float(matrix: Any) -> Any:
     if not issparse(matrix):
         return np.ascontiguousarray(matrix, dtype=np.float64)
-    matrix = csr_array(matrix)
+    matrix = matrix if isinstance(matrix, csr_array) else csr_array(matrix)
     return matrix if matrix.dtype == np.float64 else matrix.astype(np.float64)
 
 
@@ -90,25 +91,29 @@ def _stacked(X: list[Any], lengths: Any) -> Any:
     filled = [x for x, length in zip(X, lengths, strict=True) if length]
     if not filled:
         return np.empty((0, 0))
+    if len(filled) == 1:
+        return filled[0]
     return vstack(filled, format="csr") if issparse(filled[0]) else np.vstack(filled)
 
 
 def _vectorized(X: list[Any], vectorizer: Any, fitting: bool) -> tuple[Any, Any]:
-    def tokens() -> Any:
-        for x in X:
-            for token in x:
-                yield (
-                    token
-                    if isinstance(token, Mapping)
-                    else dict.fromkeys([token] if isinstance(token, str) else token, 1.0)
-                )
-
     if fitting:
         vectorizer = _new_vectorizer() if vectorizer is None else vectorizer
-        return vectorizer.fit_transform(tokens()), vectorizer
+        return vectorizer.fit_transform(_tokens(X)), vectorizer
     if vectorizer is None:
         raise ValueError("X holds feature dicts but the model was trained on numbers.")
-    return vectorizer.transform(tokens()), vectorizer
+    found = looked_up(X, vectorizer)
+    return vectorizer.transform(_tokens(X)) if found is None else found, vectorizer
+
+
+def _tokens(X: list[Any]) -> Iterator[Mapping[Any, Any]]:
+    """Yield the features of every token; those that are named have the value 1."""
+    for x in X:
+        for token in x:
+            if isinstance(token, Mapping):
+                yield token
+            else:
+                yield dict.fromkeys([token] if isinstance(token, str) else token, 1.0)
 
 
 def _new_vectorizer() -> Any:

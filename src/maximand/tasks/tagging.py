@@ -17,6 +17,7 @@ from maximand.spaces.chain import Violation
 from maximand.support import Array, Ints
 from maximand.tasks.base import BoundTask, Task, checked_pairs, place_of
 from maximand.tasks.label_names import LabelNames, coded, given_classes, named_labels, ordered, unknown
+from maximand.tasks.quick import QuickTags
 from maximand.tasks.sequences import lay_out
 
 
@@ -109,6 +110,10 @@ class BoundTagging(BoundTask):
     def examples(self, rows: Rows) -> Examples:
         """Return sequences with their tag sequences."""
         return Examples(Chain(np.diff(rows.offsets), self.names.count, self.legality), rows)
+
+    def quick(self, weights: Array) -> QuickTags:
+        """Return one for sparse features."""
+        return QuickTags.of(self, weights)
 
     def annotation(self, examples: Examples, Y: Any) -> Labels:
         """Encode tags."""

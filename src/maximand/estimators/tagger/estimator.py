@@ -151,6 +151,8 @@ class SequenceTagger(StructuredPredictor):
         else:
             X = list(X)
             sizes = np.array([x.shape[0] if hasattr(x, "shape") else len(x) for x in X])
+            if sizes.size and sizes.all():
+                return answer(X)
             self._require_tags(sizes)
             filled = [x for x, size in zip(X, sizes, strict=True) if size]
             answers = iter(answer(filled) if filled else [])
