@@ -94,7 +94,7 @@ class Shard:
         # Cost vectors are kept between calls while they take no more memory than the input itself.
         keep = 8 * batch.space.n_parts <= max(batch.examples.inputs.n_bytes, LITTLE)
         pieces = []
-        for examples in cut(batch.space.layout.work, n_lanes):
+        for examples in cut(batch.space.layout, n_lanes):
             chunk = batch.take(examples)
             pieces.append(_Piece(chunk, chunk.target if keep else None, examples))
         n_lanes = min(n_lanes, len(pieces))
@@ -108,7 +108,7 @@ class Shard:
 
     def _pieces(self, some: Batch, examples: Ints) -> list[_Piece]:
         """Return the chunks of some examples."""
-        chunks = cut(some.space.layout.work, LANES)
+        chunks = cut(some.space.layout, LANES)
         if len(chunks) == 1:
             return [_Piece(some, None, examples)]
         return [_Piece(some.take(chunk), None, examples[chunk]) for chunk in chunks]
@@ -162,8 +162,8 @@ class Shard:
         def lane_sums(lane: list[_Piece]) -> Sums:
             slope, value, every = np.zeros(self.features.n_expanded), 0.0, []
             for chunk, _, _, support, answered in self._each(oracle, key, expanded, lane, asked):
-                mean = support.mean if flat else chunk.space.layout.scale(support.mean, chunk.weight)
-                self.features.add_sums(chunk.examples, mean, slope)
+                total = chunk.space.layout.total(support.held, None if flat else chunk.weight)
+                self.features.add_sums(chunk.examples, total, slope)
                 value += float(chunk.weight @ support.value)
                 every.append(answered)
             return Sums(slope, value, reduce(and_, every))
@@ -245,8 +245,8 @@ class Shard:
         slope = np.zeros(self.features.n_expanded)
         for lane in self.lanes:
             for chunk, target, _ in lane:
-                psi = (target or chunk.target).psi
-                self.features.add_sums(chunk.examples, chunk.space.layout.scale(psi, chunk.weight), slope)
+                psi = (target or chunk.target).known
+                self.features.add_sums(chunk.examples, chunk.space.layout.total(psi, chunk.weight), slope)
         return self.features.reduce(slope)
 
     def state(self, key: str) -> Any:

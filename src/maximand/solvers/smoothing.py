@@ -59,7 +59,7 @@ class Averaged:
         constant: Array | float = 0.0
         if self.soft.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.soft.cost)
-        return replace(found, value=space.layout.dot(theta, found.mean) + constant)
+        return found.with_value(space.layout.dot(theta, found.held) + constant)
 
 
 def with_penalty(objective: Objective, penalty: Oracle) -> Objective:

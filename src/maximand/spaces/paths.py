@@ -1,0 +1,88 @@
+"""Means of chains that wait until they are read: those of pairs are many where labels are, and sums of them are few."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maximand.numerics.chain import count_parts, path_scores
+from maximand.numerics.chain_sums import add_soft_pairs, soft_pair_scores
+from maximand.support import Array, Bools, Ints, Waiting
+
+if TYPE_CHECKING:
+    from maximand.spaces.chain import Chain
+
+
+@dataclass(frozen=True, eq=False)
+class Paths(Waiting):
+    """Psi of a label at each position; labels below 0 count nothing."""
+
+    space: Chain
+    codes: Ints
+
+    def array(self) -> Array:
+        """Return psi."""
+        return self._counted(np.zeros(self.space.n_parts), np.ones(self.space.n_examples))
+
+    def total(self, weight: Array) -> Array:
+        """Return its weighted sum."""
+        return self._counted(np.zeros(self.space.layout.n_scores), weight)
+
+    def _counted(self, out: Array, weight: Array) -> Array:
+        count_parts(self.codes, self.space.offsets, weight, self.space.nodes(out), self.space.transitions(out))
+        return out
+
+    def dot(self, theta: Array) -> Array:
+        """Return the scores."""
+        scores, space = np.empty(self.space.n_examples), self.space
+        path_scores(space.nodes(theta), space.transitions(theta), space.offsets, self.codes, scores)
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class SoftPaths(Waiting):
+    """The means of a soft maximum: of nodes, and what forward-backward left to make those of pairs of.
+
+    The fields are those of `numerics.chain_sums.soft_paths`.
+    """
+
+    space: Chain
+    transitions: Array
+    temperature: float
+    means: Array
+    alpha: Array
+    ahead: Array
+    scaled: Bools
+
+    def array(self) -> Array:
+        """Return the mean."""
+        mean = np.zeros(self.space.n_parts)
+        self.space.nodes(mean)[:] = self.means
+        self._add_pairs(np.ones(self.space.n_examples), self.space.transitions(mean))
+        return mean
+
+    def total(self, weight: Array) -> Array:
+        """Return its weighted sum."""
+        total = np.zeros(self.space.layout.n_scores)
+        np.multiply(self.means, weight[self.space.slots][:, None], out=self.space.nodes(total))
+        self._add_pairs(weight, self.space.transitions(total))
+        return total
+
+    def _add_pairs(self, weight: Array, out: Array) -> None:
+        add_soft_pairs(
+            self.transitions, self.space.legality.between, self.temperature, self.space.offsets, weight, self.means,
+            self.alpha, self.ahead, self.scaled, out,
+        )  # fmt: skip
+
+    def dot(self, theta: Array) -> Array:
+        """Return what scores the mean has."""
+        space, nodes = self.space, self.space.nodes(theta)
+        known = nodes if np.isfinite(nodes).all() else np.where(self.means > 0.0, nodes, 0.0)
+        scores = space.slot_sums(np.einsum("tl,tl->t", known, self.means))
+        soft_pair_scores(
+            self.transitions, space.legality.between, self.temperature, space.offsets, self.means, self.alpha,
+            self.ahead, self.scaled, space.transitions(theta), scores,
+        )  # fmt: skip
+        return scores
