@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maximand.numerics.chain_sums import add_soft_pairs, soft_paths
+from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.exponential import exponentials
 from maximand.numerics.products import TOGETHER, padded
 from maximand.numerics.simplex_blocks import _project
@@ -71,10 +71,9 @@ def test_scaled_and_logarithmic_sums_agree():
         alpha, ahead = np.empty((2, length + TOGETHER, padded(k)))
         soft_paths(
             nodes, transitions, offsets, np.zeros(1, dtype=np.int64), zeros, between, zeros, 1.0, values, means, alpha,
-            ahead, scaled,
+            ahead, scaled, pairs,
         )  # fmt: skip
         assert scaled[0] == (transitions is moderate)
-        add_soft_pairs(transitions, between, 1.0, offsets, np.ones(1), means, alpha, ahead, scaled, pairs)
         answers.append((values, means, pairs))
     for moderate_answer, wide_answer in zip(*answers, strict=True):
         np.testing.assert_allclose(moderate_answer, wide_answer, atol=1e-12)

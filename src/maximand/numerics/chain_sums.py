@@ -1,17 +1,17 @@
 """Soft maxima over the paths of batches of chains, whose scores are those of chain.py.
 
 Rows of work arrays are padded with zeros, see products.py. What forward and backward leave of an example says what its
-means of pairs are: products of `alpha` and `ahead` with the factors of its table, or, where it was done on logarithms,
-shares of the means of nodes (chain_logarithms.py). They are made of that where they are wanted.
+means of pairs are; they are made of it where they are wanted (chain_pairs.py).
 """
 
 import numpy as np
 from numba import njit
 
-from maximand.numerics.chain import SIDE_BY_SIDE, group_end, longest, same, step
-from maximand.numerics.chain_logarithms import add_log_pairs, log_sums
+from maximand.numerics.chain import SIDE_BY_SIDE, group_end, longest, step
+from maximand.numerics.chain_logarithms import log_sums
+from maximand.numerics.chain_pairs import add_soft_pairs
 from maximand.numerics.exponential import exponentials
-from maximand.numerics.products import LANES, TOGETHER, add_pairs, add_products, fill_up
+from maximand.numerics.products import LANES, TOGETHER, add_products, fill_up
 from maximand.support import Array, Bools, Ints
 
 # Scaled sums lose what is below 1e-307 of the largest. Of the terms of forward, backward finds out: the sums of
@@ -56,19 +56,21 @@ def _largest(vector):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def factors_of(table: Array, between: Array, temperature: float, factor: Array, turned: Array) -> tuple[float, bool]:
-    """Write exp((table + between - top) / temperature) and its transpose; return the top, and whether that is safe."""
-    k = len(table)
+def _span(table, between):  # type: ignore[no-untyped-def]
+    """Return the largest score of a transition, 0 where none is allowed, and how far the smallest is below it."""
     top, bottom = -np.inf, np.inf
-    for l in range(k):
-        for m in range(k):
+    for l in range(len(table)):
+        for m in range(len(table)):
             score = table[l, m] + between[l, m]
             if score > -np.inf:
                 top, bottom = max(top, score), min(bottom, score)
-    safe = top - bottom <= SAFE_RANGE * temperature
-    if top == -np.inf:
-        top = 0.0
-    bits = np.empty(factor.shape[1], np.int64)
+    return (top, top - bottom) if top > -np.inf else (0.0, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def _write_factors(table, between, top, temperature, factor, turned, bits):  # type: ignore[no-untyped-def]
+    """Write exp((table + between - top) / temperature) and its transpose."""
+    k = len(table)
     for l in range(k):
         row = factor[l]
         row[k:] = -np.inf
@@ -81,7 +83,15 @@ def factors_of(table: Array, between: Array, temperature: float, factor: Array, 
             for n in range(LANES):
                 for o in range(LANES):
                     turned[m + o, l + n] = factor[l + n, m + o]
-    return top, safe
+
+
+@njit(cache=True, nogil=True)
+def _write_units(table, between, inverse, units):  # type: ignore[no-untyped-def]
+    """Write the transpose of a table, in units of the temperature."""
+    units[:] = -np.inf
+    for l in range(len(table)):
+        for m in range(len(table)):
+            units[m, l] = (table[l, m] + between[l, m]) * inverse
 
 
 @njit(cache=True, nogil=True)
@@ -180,38 +190,46 @@ def soft_paths(
     alpha: Array,
     ahead: Array,
     scaled: Bools,
-) -> None:
+    pairs: Array,
+) -> tuple[Array, Array]:
     """Forward-backward: temperature * log sum over paths of exp(score / temperature), and the means of nodes.
 
     `alpha` and `ahead` have TOGETHER spare rows at the end. Examples that are not `scaled` were done on logarithms.
-    Consecutive examples often have equal transitions; their exponentials are then taken once.
+    Return the factors and, if need was, the units of the last table; where examples have tables of their own, add
+    their means to `pairs`.
     """
     n_rows, k = nodes.shape
     width, inverse = alpha.shape[1], 1.0 / temperature
     alpha[n_rows:] = ahead[n_rows:] = 0.0
     beta, scales = np.zeros((SIDE_BY_SIDE + TOGETHER, width)), np.empty(n_rows)
-    factor, turned, units = np.empty((width, width)), np.empty((width, width)), np.empty((0, 0))
+    factor, turned, units = np.empty((0, width)), np.empty((0, width)), np.empty((0, width))
     starts, ends = np.zeros(width), np.zeros(width)
     starts[:k], ends[:k] = np.exp(first), np.exp(last)
     rows, places = np.empty(SIDE_BY_SIDE + TOGETHER, np.int64), np.empty(SIDE_BY_SIDE + TOGETHER, np.int64)
     bits = np.empty(longest(offsets, order) * width, np.int64)
-    top, safe, free = 0.0, False, (between == 0.0).all()
+    top, safe, free, has_units, ones = 0.0, False, (between == 0.0).all(), False, np.ones(order.size)
     begin = 0
     while begin < order.size:
         end = group_end(transitions, begin, order.size)
         members = order[begin:end]
+        table = transitions[min(begin, len(transitions) - 1)]
         if begin < len(transitions):
-            top, safe = factors_of(transitions[begin], between, temperature, factor, turned)
-            units = np.empty((0, 0))
+            top, span = _span(table, between)
+            safe, has_units = span <= SAFE_RANGE * temperature, False
+            if safe:
+                if len(factor) == 0:
+                    factor, turned = np.empty((width, width)), np.empty((width, width))
+                _write_factors(table, between, top, temperature, factor, turned, bits)
         for i in members:
             own = slice(offsets[i], offsets[i + 1])
-            peaks = _exponentials_of_nodes(nodes[own], inverse, ahead[own], bits[: (own.stop - own.start) * width])
-            values[i] = (peaks + (own.stop - own.start - 1) * top) * inverse if safe else np.nan
-            scaled[i] = True
-            if peaks == -np.inf:
-                alpha[own] = ahead[own] = 0.0
-            elif not free and _loses(nodes[own], ahead[own]):
-                values[i] = np.nan
+            values[i], scaled[i] = np.nan, safe
+            if safe:
+                peaks = _exponentials_of_nodes(nodes[own], inverse, ahead[own], bits[: (own.stop - own.start) * width])
+                values[i] = (peaks + (own.stop - own.start - 1) * top) * inverse
+                if peaks == -np.inf:
+                    alpha[own] = ahead[own] = 0.0
+                elif not free and _loses(nodes[own], ahead[own]):
+                    values[i] = np.nan
         if safe:
             _scaled_sums(
                 offsets, members, factor, turned, starts, ends, alpha, beta, ahead, scales, rows, places, values, means
@@ -219,108 +237,17 @@ def soft_paths(
         for i in members:
             own = slice(offsets[i], offsets[i + 1])
             if np.isnan(values[i]):
-                if units.size == 0:
-                    units = units_of(transitions[min(begin, len(transitions) - 1)], between, inverse, width)
+                if not has_units:
+                    if len(units) == 0:
+                        units = np.empty((k, width))
+                    _write_units(table, between, inverse, units)
+                    has_units = True
                 scaled[i] = False
                 values[i] = log_sums(nodes[own], units, inverse, first, last, alpha[own], means[own])
             if values[i] == -np.inf:
                 means[own] = alpha[own] = ahead[own] = 0.0
             values[i] *= temperature
+        if len(pairs):
+            add_soft_pairs(factor, units, offsets, members, ones, means, alpha, ahead, scaled, pairs)
         begin = end
-
-
-@njit(cache=True, nogil=True)
-def units_of(table: Array, between: Array, inverse: float, width: int) -> Array:
-    """Return the transpose of a table, in units of the temperature and padded."""
-    k = len(table)
-    units = np.full((k, width), -np.inf)
-    for l in range(k):
-        for m in range(k):
-            units[m, l] = (table[l, m] + between[l, m]) * inverse
-    return units
-
-
-@njit(cache=True, nogil=True)
-def _units(table, between, temperature, scaled, width):  # type: ignore[no-untyped-def]
-    """Return them where an example needs them."""
-    return np.empty((0, width)) if scaled.all() else units_of(table, between, 1.0 / temperature, width)
-
-
-@njit(cache=True, nogil=True)
-def _add_pairs(examples, factor, units, offsets, weights, means, alpha, ahead, scaled, products, out):  # type: ignore[no-untyped-def]
-    """Add the weighted means of the pairs of some examples; `products` is room."""
-    k, count = means.shape[1], 0
-    for i in examples:
-        count += offsets[i + 1] - offsets[i] - 1 if scaled[i] else 0
-    if count:
-        rows, factors = np.empty(count, np.int64), np.empty(count)
-        count = 0
-        for i in examples:
-            if scaled[i]:
-                for row in range(offsets[i], offsets[i + 1] - 1):
-                    rows[count], factors[count] = row, weights[i]
-                    count += 1
-        products[:] = 0.0
-        add_pairs(alpha, rows, ahead, rows + 1, factors, products)
-        for l in range(k):
-            for m in range(k):
-                out[l, m] += products[l, m] * factor[l, m]
-    for i in examples:
-        if not scaled[i]:
-            own = slice(offsets[i], offsets[i + 1])
-            add_log_pairs(alpha[own], units, means[own], weights[i], out)
-
-
-@njit(cache=True, nogil=True)
-def add_soft_pairs(
-    transitions: Array,
-    between: Array,
-    temperature: float,
-    offsets: Ints,
-    weights: Array,
-    means: Array,
-    alpha: Array,
-    ahead: Array,
-    scaled: Bools,
-    out: Array,
-) -> None:
-    """Add the weighted means of pairs, given what forward-backward left, to a table for each example.
-
-    Where they have one table of scores, there may be one for all.
-    """
-    n, width = scaled.size, alpha.shape[1]
-    factor, products, units = np.empty((width, width)), np.empty((width, width)), np.empty((0, width))
-    for o in range(len(out)):
-        if o == 0 or (o < len(transitions) and not same(transitions[o], transitions[o - 1])):
-            factors_of(transitions[o], between, temperature, factor, products)
-            units = _units(transitions[o], between, temperature, scaled, width)
-        examples = np.arange(n) if len(out) == 1 else np.arange(o, o + 1)
-        _add_pairs(examples, factor, units, offsets, weights, means, alpha, ahead, scaled, products, out[o])
-
-
-@njit(cache=True, nogil=True)
-def soft_pair_scores(
-    transitions: Array,
-    between: Array,
-    temperature: float,
-    offsets: Ints,
-    means: Array,
-    alpha: Array,
-    ahead: Array,
-    scaled: Bools,
-    others: Array,
-    scores: Array,
-) -> None:
-    """Add to the scores of examples, which share one table, what other tables score at their means of pairs."""
-    k, width = means.shape[1], alpha.shape[1]
-    factor, products, pairs = np.empty((width, width)), np.empty((width, width)), np.empty((k, k))
-    factors_of(transitions[0], between, temperature, factor, products)
-    units, ones = _units(transitions[0], between, temperature, scaled, width), np.ones(scaled.size)
-    for i in range(scaled.size):
-        pairs[:] = 0.0
-        examples, other = np.arange(i, i + 1), others[min(i, len(others) - 1)]
-        _add_pairs(examples, factor, units, offsets, ones, means, alpha, ahead, scaled, products, pairs)
-        for l in range(k):
-            for m in range(k):
-                if pairs[l, m] > 0.0:
-                    scores[i] += pairs[l, m] * other[l, m]
+    return factor, units

@@ -69,21 +69,20 @@ def raise_to_best_sums(vectors: Array, rows: Ints, matrix: Array, out: Array, pl
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def add_pairs(first: Array, rows: Ints, second: Array, places: Ints, factors: Array, out: Array) -> None:
-    """out[l, m] += sum_j factors[j] * first[rows[j], l] * second[places[j], m].
-
-    Any number of rows will do, and places may recur.
-    """
+def add_pairs(first: Array, rows: Ints, second: Array, factors: Array, start: int, out: Array) -> None:
+    """out[l, m] += sum_j factors[j] * first[rows[j], start + l] * second[rows[j] + 1, m], any number of rows."""
     n = rows.size
     whole = n - n % 4
     length, width = out.shape
     for begin in range(0, whole, PANEL):
         end = min(begin + PANEL, whole)
-        for l in range(0, length, TOGETHER):
-            p, q, r, s = out[l], out[l + 1], out[l + 2], out[l + 3]
+        for o in range(0, length, TOGETHER):
+            p, q, r, s = out[o], out[o + 1], out[o + 2], out[o + 3]
+            l = start + o
             for j in range(begin, end, 4):
-                w, x, y, z = second[places[j]], second[places[j + 1]], second[places[j + 2]], second[places[j + 3]]
                 a, b, c, d = first[rows[j]], first[rows[j + 1]], first[rows[j + 2]], first[rows[j + 3]]
+                w, x = second[rows[j] + 1], second[rows[j + 1] + 1]
+                y, z = second[rows[j + 2] + 1], second[rows[j + 3] + 1]
                 e, f, g, h = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
                 aw, ax, ay, az = e * a[l], f * b[l], g * c[l], h * d[l]
                 bw, bx, by, bz = e * a[l + 1], f * b[l + 1], g * c[l + 1], h * d[l + 1]
@@ -95,11 +94,11 @@ def add_pairs(first: Array, rows: Ints, second: Array, places: Ints, factors: Ar
                     r[m] = r[m] + cw * w[m] + cx * x[m] + cy * y[m] + cz * z[m]
                     s[m] = s[m] + dw * w[m] + dx * x[m] + dy * y[m] + dz * z[m]
     for j in range(whole, n):
-        vector, other, factor = first[rows[j]], second[places[j]], factors[j]
-        for l in range(length):
-            a, p = factor * vector[l], out[l]
+        vector, other, factor = first[rows[j]], second[rows[j] + 1], factors[j]
+        for o in range(length):
+            one, p = factor * vector[start + o], out[o]
             for m in range(width):
-                p[m] = p[m] + a * other[m]
+                p[m] = p[m] + one * other[m]
 
 
 @njit(cache=True, nogil=True)

@@ -159,18 +159,16 @@ class Chain(LabelledSpace):
     def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Forward-backward."""
         legal, transitions, n_rows = self.legality, self.transitions(theta), int(self.offsets[-1])
-        values, means = np.empty(self.n_examples), np.empty((n_rows, self.n_labels))
+        values, scaled = np.empty(self.n_examples), np.empty(self.n_examples, dtype=bool)
         alpha, ahead = np.empty((2, n_rows + TOGETHER, padded(self.n_labels)))
-        scaled = np.empty(self.n_examples, dtype=bool)
-        soft_paths(
+        alone = len(transitions) > 1  # every example has its own table, so nothing is gained by waiting
+        mean = np.zeros(self.n_parts) if alone else np.empty(n_rows * self.n_labels)
+        means, pairs = self.nodes(mean), self.transitions(mean)
+        factor, units = soft_paths(
             self.nodes(theta), transitions, self.offsets, self._order(transitions), legal.first, legal.between,
-            legal.last, float(temperature), values, means, alpha, ahead, scaled,
+            legal.last, float(temperature), values, means, alpha, ahead, scaled, pairs,
         )  # fmt: skip
-        alone = len(transitions) > 1  # then every example has its own table anyway
-        waiting = SoftPaths(
-            self, transitions if alone else transitions.copy(), float(temperature), means, alpha, ahead, scaled
-        )
-        return Support(values, waiting.array() if alone else waiting)
+        return Support(values, mean if alone else SoftPaths(self, means, alpha, ahead, scaled, factor, units))
 
     def _order(self, transitions: Array) -> Ints:
         """The order in which examples go side by side: the longest first where they can."""

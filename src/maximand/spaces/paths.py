@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maximand.numerics.chain import count_parts, path_scores
-from maximand.numerics.chain_sums import add_soft_pairs, soft_pair_scores
+from maximand.numerics.chain_pairs import add_soft_pairs, soft_pair_scores
 from maximand.support import Array, Bools, Ints, Waiting
 
 if TYPE_CHECKING:
@@ -45,36 +45,35 @@ class Paths(Waiting):
 class SoftPaths(Waiting):
     """The means of a soft maximum: of nodes, and what forward-backward left to make those of pairs of.
 
-    The fields are those of `numerics.chain_sums.soft_paths`.
+    The fields are those of `numerics.chain_sums.soft_paths`; all examples have the same table of transitions.
     """
 
     space: Chain
-    transitions: Array
-    temperature: float
     means: Array
     alpha: Array
     ahead: Array
     scaled: Bools
+    factor: Array
+    units: Array
 
     def array(self) -> Array:
         """Return the mean."""
-        mean = np.zeros(self.space.n_parts)
-        self.space.nodes(mean)[:] = self.means
-        self._add_pairs(np.ones(self.space.n_examples), self.space.transitions(mean))
-        return mean
+        return self._summed(np.zeros(self.space.n_parts), np.ones(self.space.n_examples), self.means)
 
     def total(self, weight: Array) -> Array:
         """Return its weighted sum."""
-        total = np.zeros(self.space.layout.n_scores)
-        np.multiply(self.means, weight[self.space.slots][:, None], out=self.space.nodes(total))
-        self._add_pairs(weight, self.space.transitions(total))
-        return total
+        even = bool((weight == 1.0).all())
+        nodes = self.means if even else self.means * weight[self.space.slots][:, None]
+        return self._summed(np.zeros(self.space.layout.n_scores), weight, nodes)
 
-    def _add_pairs(self, weight: Array, out: Array) -> None:
+    def _summed(self, out: Array, weight: Array, nodes: Array) -> Array:
+        space = self.space
+        space.nodes(out)[:] = nodes
         add_soft_pairs(
-            self.transitions, self.space.legality.between, self.temperature, self.space.offsets, weight, self.means,
-            self.alpha, self.ahead, self.scaled, out,
+            self.factor, self.units, space.offsets, np.arange(space.n_examples), weight, self.means, self.alpha,
+            self.ahead, self.scaled, space.transitions(out),
         )  # fmt: skip
+        return out
 
     def dot(self, theta: Array) -> Array:
         """Return what scores the mean has."""
@@ -82,7 +81,7 @@ class SoftPaths(Waiting):
         known = nodes if np.isfinite(nodes).all() else np.where(self.means > 0.0, nodes, 0.0)
         scores = space.slot_sums(np.einsum("tl,tl->t", known, self.means))
         soft_pair_scores(
-            self.transitions, space.legality.between, self.temperature, space.offsets, self.means, self.alpha,
-            self.ahead, self.scaled, space.transitions(theta), scores,
+            self.factor, self.units, space.offsets, self.means, self.alpha, self.ahead, self.scaled,
+            space.transitions(theta), scores,
         )  # fmt: skip
         return scores
