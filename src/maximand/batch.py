@@ -89,7 +89,7 @@ def cut(layout: Layout, n_lanes: int) -> list[slice]:
 
     Where they share many scores, the chunks are larger, as these are read once for each.
     """
-    work, chunk = layout.load, max(CHUNK_PARTS, layout.n_shared)
+    work, chunk = layout.load, max(CHUNK_PARTS, layout.n_shared // 2)
     done = np.cumsum(work)
     total = int(done[-1])
     n_chunks = max(-(-total // chunk), min(n_lanes, total // SMALLEST_CHUNK), 1)
