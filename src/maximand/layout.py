@@ -182,6 +182,13 @@ class Layout:
         """Return the nonzero entries of some examples as CSR rows (pointers, parts, values) over their own parts."""
         return kernels.nonzeros(vector, self.begins, self.sizes, examples)
 
+    def less(self, mean: Array | Waiting, other: Array | Waiting, examples: Ints) -> tuple[Ints, Ints, Array]:
+        """Return the nonzero entries of mean less other, for some examples."""
+        if isinstance(mean, Waiting):
+            return mean.less(other, examples)
+        other = other.array() if isinstance(other, Waiting) else other
+        return self.nonzeros(mean - other, examples)
+
     def choose(self, one: Array, other: Array, takes_other: Bools) -> Array:
         """Return the parts of `other` for the examples that take it, else those of `one`."""
         chosen = np.empty(self.n_parts)

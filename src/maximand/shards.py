@@ -217,7 +217,7 @@ class Shard:
                 scores = layout.dot(theta, support.held)[wanted]
                 offsets = support.value[wanted] - scores
                 rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
-                difference = layout.nonzeros(support.mean - target.psi, wanted)
+                difference = layout.less(support.held, target.known, wanted)
                 rows, start = start + wanted, start + chunk.n_examples
                 return ExamplePlanes(rows, *difference, offsets, values, rounding, answered)
 

@@ -75,6 +75,10 @@ class Waiting(ABC):
     def dot(self, theta: Array) -> Array:
         """Return theta_i @ mean_i for every example i."""
 
+    @abstractmethod
+    def less(self, other: Array | Waiting, examples: Ints) -> tuple[Ints, Ints, Array]:
+        """Return the nonzero entries of the mean less another, as `Layout.less` does."""
+
 
 class _Mean:
     """The field of a `Support` that holds an array, or makes it of what is waiting when it is first read."""

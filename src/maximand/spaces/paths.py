@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maximand.numerics.chain import count_parts, path_scores
+from maximand.numerics.chain import count_parts, path_differences, path_scores
 from maximand.numerics.chain_pairs import add_soft_pairs, soft_pair_scores
 from maximand.support import Array, Bools, Ints, Waiting
 
@@ -39,6 +39,12 @@ class Paths(Waiting):
         scores, space = np.empty(self.space.n_examples), self.space
         path_scores(space.nodes(theta), space.transitions(theta), space.offsets, self.codes, scores)
         return scores
+
+    def less(self, other: Array | Waiting, examples: Ints) -> tuple[Ints, Ints, Array]:
+        """Return where psi differs."""
+        if not isinstance(other, Paths):
+            return self.space.layout.less(self.array(), other, examples)
+        return path_differences(self.codes, other.codes, self.space.offsets, self.space.n_labels, examples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,3 +91,7 @@ class SoftPaths(Waiting):
             space.transitions(theta), scores,
         )  # fmt: skip
         return scores
+
+    def less(self, other: Array | Waiting, examples: Ints) -> tuple[Ints, Ints, Array]:
+        """Return where the mean differs."""
+        return self.space.layout.less(self.array(), other, examples)
