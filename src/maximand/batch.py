@@ -10,6 +10,7 @@ import numpy as np
 
 from maximand.costs import Cost
 from maximand.features import Examples
+from maximand.layout import Layout
 from maximand.oracles import Target
 from maximand.spaces import OutputSpace
 from maximand.support import Array, Ints
@@ -47,7 +48,7 @@ class Batch:
         partial = np.flatnonzero(~self.annotation.full)
         if not partial.size:
             return
-        for chunk in cut(self.space.layout.work[partial], 1):
+        for chunk in cut(self.space.layout.take(partial), 1):
             examples = partial[chunk]
             space = self.space.take(examples)
             impossible = np.flatnonzero(~space.possible(self.annotation.take(examples)))
@@ -83,11 +84,15 @@ def require_outputs(space: OutputSpace, numbers: Ints | None = None) -> None:
         )
 
 
-def cut(work: Ints, n_lanes: int) -> list[slice]:
-    """Cut examples into chunks of about equal work: at least one for each lane where that is worth it."""
+def cut(layout: Layout, n_lanes: int) -> list[slice]:
+    """Cut examples into chunks of about equal work: at least one for each lane where that is worth it.
+
+    Where they share many scores, the chunks are larger, as these are read once for each.
+    """
+    work, chunk = layout.load, max(CHUNK_PARTS, layout.n_shared // 2)
     done = np.cumsum(work)
     total = int(done[-1])
-    n_chunks = max(-(-total // CHUNK_PARTS), min(n_lanes, total // SMALLEST_CHUNK), 1)
+    n_chunks = max(-(-total // chunk), min(n_lanes, total // SMALLEST_CHUNK), 1)
     if n_chunks == 1:
         return [slice(0, work.size)]
     edges = np.searchsorted(done, total * np.arange(1, n_chunks) / n_chunks)

@@ -9,7 +9,7 @@ import numpy as np
 
 from maximand.caching import cached_property
 from maximand.numerics import layout as kernels
-from maximand.support import Array, Bools, Ints
+from maximand.support import Array, Bools, Ints, Waiting
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,8 @@ class Layout:
     """Named kinds of parts, one after the other: all node parts of a batch, then all transition parts.
 
     A vector of means has a place for each part of each example. So has one of scores, or it has those of shared kinds
-    only once, which its length tells; `expand` copies them.
+    only once, which its length tells; `expand` copies them. A sum over the examples has them once, too; `total` adds
+    them up.
     """
 
     kinds: tuple[Kind, ...]
@@ -100,8 +101,19 @@ class Layout:
 
     @property
     def work(self) -> Ints:
-        """Parts per example, a measure of its cost: batches are cut into pieces of similar work."""
+        """Parts per example."""
         return self.sizes[0] if len(self.kinds) == 1 else np.asarray(self.sizes.sum(axis=0))
+
+    @cached_property
+    def n_shared(self) -> int:
+        """The number of scores that all examples share."""
+        return sum(kind.n_scores for kind in self.kinds if kind.shared)
+
+    @property
+    def load(self) -> Ints:
+        """Parts per example, where those that are shared count no more than the others: a measure of its cost."""
+        shared = sum(kind.offsets[1:] - kind.offsets[:-1] for kind in self.kinds if kind.shared)
+        return self.work if self.n_shared == 0 else self.work - np.maximum(2 * shared - self.work, 0)
 
     @cached_property
     def places(self) -> Ints:
@@ -135,8 +147,27 @@ class Layout:
         ends = np.cumsum([kind.n_parts if full else kind.n_scores for kind in self.kinds])
         return np.split(theta, ends[np.cumsum(lengths)[:-1] - 1])
 
-    def dot(self, theta: Array, mean: Array) -> Array:
+    def total(self, mean: Array | Waiting, weight: Array | None = None) -> Array:
+        """Return weight_i * mean_i, added up over the examples where kinds are shared: of length `n_scores`.
+
+        This is the transpose of `expand`. Without weights these are ones.
+        """
+        if isinstance(mean, Waiting):
+            return mean.total(np.ones(self.n_examples) if weight is None else weight)
+        mean = mean if weight is None else self.scale(mean, weight)
+        if not any(kind.shared for kind in self.kinds):
+            return mean
+        views = [self.view(mean, kind.name) for kind in self.kinds]
+        sums = [
+            view.reshape(-1, kind.n_scores).sum(axis=0) if kind.shared else view.ravel()
+            for kind, view in zip(self.kinds, views, strict=True)
+        ]
+        return np.concatenate(sums)
+
+    def dot(self, theta: Array, mean: Array | Waiting) -> Array:
         """Return theta_i @ mean_i for every example i."""
+        if isinstance(mean, Waiting):
+            return mean.dot(theta)
         products = np.empty(self.n_examples)
         kernels.dots(theta, self._begins_of(theta), mean, self.begins, self.sizes, products)
         return products
@@ -150,6 +181,13 @@ class Layout:
     def nonzeros(self, vector: Array, examples: Ints) -> tuple[Ints, Ints, Array]:
         """Return the nonzero entries of some examples as CSR rows (pointers, parts, values) over their own parts."""
         return kernels.nonzeros(vector, self.begins, self.sizes, examples)
+
+    def less(self, mean: Array | Waiting, other: Array | Waiting, examples: Ints) -> tuple[Ints, Ints, Array]:
+        """Return the nonzero entries of mean less other, for some examples."""
+        if isinstance(mean, Waiting):
+            return mean.less(other, examples)
+        other = other.array() if isinstance(other, Waiting) else other
+        return self.nonzeros(mean - other, examples)
 
     def choose(self, one: Array, other: Array, takes_other: Bools) -> Array:
         """Return the parts of `other` for the examples that take it, else those of `one`."""

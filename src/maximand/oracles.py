@@ -121,7 +121,7 @@ class Soft:
 
     def _maximum(self, space: OutputSpace, theta: Array, target: Target, state: Any) -> Support:
         if self.over is Over.ANNOTATED and target.full:
-            return Support(space.layout.dot(theta, target.psi), target.psi)
+            return Support(space.layout.dot(theta, target.known), target.known)
         match self.over, not self.polyhedral:
             case Over.ALL, False:
                 return space.argmax(theta, state)
@@ -191,7 +191,7 @@ class Projection:
         """Return value and gradient; without a target, over all outputs."""
         if self.over is Over.ANNOTATED and target is not None:
             if target.full:
-                return Support(space.layout.dot(theta, target.psi) - target.regularizer(self.geometry), target.psi)
+                return Support(space.layout.dot(theta, target.known) - target.regularizer(self.geometry), target.known)
             return space.project_given(theta, target.annotation, self.geometry)
         self.onto.check(space, self.geometry)
         return self.onto.project(space, theta, self.geometry, state)

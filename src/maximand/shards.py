@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import reduce
 from itertools import pairwise
 from operator import and_
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from maximand.numerics.lowering import PartRows
 from maximand.oracles import Oracle, Target
 from maximand.passes import Pass
 from maximand.support import EPSILON, Array, Ints, Support
+
+Found = TypeVar("Found")
 
 LANES = 8  # how many sums run side by side: fixed, so that the answer does not depend on the number of threads
 LANES_OF_LARGE_MODELS = 4  # each sum is as long as the weights
@@ -94,7 +96,7 @@ class Shard:
         # Cost vectors are kept between calls while they take no more memory than the input itself.
         keep = 8 * batch.space.n_parts <= max(batch.examples.inputs.n_bytes, LITTLE)
         pieces = []
-        for examples in cut(batch.space.layout.work, n_lanes):
+        for examples in cut(batch.space.layout, n_lanes):
             chunk = batch.take(examples)
             pieces.append(_Piece(chunk, chunk.target if keep else None, examples))
         n_lanes = min(n_lanes, len(pieces))
@@ -108,31 +110,36 @@ class Shard:
 
     def _pieces(self, some: Batch, examples: Ints) -> list[_Piece]:
         """Return the chunks of some examples."""
-        chunks = cut(some.space.layout.work, LANES)
+        chunks = cut(some.space.layout, LANES)
         if len(chunks) == 1:
             return [_Piece(some, None, examples)]
         return [_Piece(some.take(chunk), None, examples[chunk]) for chunk in chunks]
 
     def _each(
-        self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], asked: Pass
-    ) -> Iterator[tuple[Batch, Target, Array, Support, Answered]]:
+        self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], asked: Pass, use: Callable[..., Found]
+    ) -> Iterator[Found]:
         """Ask the oracle at expanded weights, chunk by chunk; note its state.
 
-        Yield chunk, target, theta, answer and what is known of that.
+        Yield use(chunk, target, theta, answer, what is known of that); nothing else is kept while the next one is made.
         """
         last = self.states.get(key)
         for piece in lane:
             asked.check()
-            target = piece.target or piece.batch.target
-            theta = self.features.scores(piece.batch.examples, expanded)
-            state = None if last is None else last.take(piece.examples)
-            support = oracle(piece.batch.space, theta, target, state)
-            asked.states[_first(piece)] = support.state
-            answered = Answered.of(oracle, theta, target, support, piece.batch.weight)
-            if answered.contradicted is not None:
-                example = np.arange(self.batch.n_examples)[piece.examples][answered.contradicted]
-                answered = answered._replace(contradicted=self.begins + int(example))
-            yield piece.batch, target, theta, support, answered
+            yield use(*self._asked(oracle, last, expanded, piece, asked))
+
+    def _asked(
+        self, oracle: Oracle, last: Any, expanded: Array, piece: _Piece, asked: Pass
+    ) -> tuple[Batch, Target, Array, Support, Answered]:
+        target = piece.target or piece.batch.target
+        theta = self.features.scores(piece.batch.examples, expanded)
+        state = None if last is None else last.take(piece.examples)
+        support = oracle(piece.batch.space, theta, target, state)
+        asked.states[_first(piece)] = support.state
+        answered = Answered.of(oracle, theta, target, support, piece.batch.weight)
+        if answered.contradicted is not None:
+            example = np.arange(self.batch.n_examples)[piece.examples][answered.contradicted]
+            answered = answered._replace(contradicted=self.begins + int(example))
+        return piece.batch, target, theta, support, answered
 
     def _pass(self) -> Pass:
         return Pass(self.deadlines[-1])
@@ -162,13 +169,17 @@ class Shard:
         asked = self._pass()
 
         def lane_sums(lane: list[_Piece]) -> Sums:
-            slope, value, every = np.zeros(self.features.n_expanded), 0.0, []
-            for chunk, _, _, support, answered in self._each(oracle, key, expanded, lane, asked):
-                mean = support.mean if flat else chunk.space.layout.scale(support.mean, chunk.weight)
-                self.features.add_sums(chunk.examples, mean, slope)
-                value += float(chunk.weight @ support.value)
-                every.append(answered)
-            return Sums(slope, value, reduce(and_, every))
+            slope = np.zeros(self.features.n_expanded)
+
+            def add(
+                chunk: Batch, target: Target, theta: Array, support: Support, answered: Answered
+            ) -> tuple[float, Answered]:
+                total = chunk.space.layout.total(support.held, None if flat else chunk.weight)
+                self.features.add_sums(chunk.examples, total, slope)
+                return float(chunk.weight @ support.value), answered
+
+            values, answers = zip(*self._each(oracle, key, expanded, lane, asked, add), strict=True)
+            return Sums(slope, sum(values), reduce(and_, answers))
 
         found = asked.side_by_side(self.threads, lane_sums, lanes)
         total, value, answered = next(found)
@@ -197,18 +208,22 @@ class Shard:
 
         def lane_planes(work: tuple[list[_Piece], int]) -> list[ExamplePlanes]:
             lane, start = work
-            found = []
-            for chunk, target, theta, support, answered in self._each(oracle, key, expanded, lane, asked):
+
+            def plane(
+                chunk: Batch, target: Target, theta: Array, support: Support, answered: Answered
+            ) -> ExamplePlanes:
+                nonlocal start
                 layout = chunk.space.layout
-                values = support.value - layout.dot(theta, target.psi)
+                values = support.value - layout.dot(theta, target.known)
                 wanted = np.flatnonzero(values > threshold[start : start + chunk.n_examples])
-                scores = layout.dot(theta, support.mean)[wanted]
+                scores = layout.dot(theta, support.held)[wanted]
                 offsets = support.value[wanted] - scores
                 rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
-                difference = layout.nonzeros(support.mean - target.psi, wanted)
-                found.append(ExamplePlanes(start + wanted, *difference, offsets, values, rounding, answered))
-                start += chunk.n_examples
-            return found
+                difference = layout.less(support.held, target.known, wanted)
+                rows, start = start + wanted, start + chunk.n_examples
+                return ExamplePlanes(rows, *difference, offsets, values, rounding, answered)
+
+            return list(self._each(oracle, key, expanded, lane, asked, plane))
 
         work = list(zip(lanes, starts[:-1], strict=True))
         found = [planes for lane in asked.side_by_side(self.threads, lane_planes, work) for planes in lane]
@@ -229,10 +244,12 @@ class Shard:
         expanded, asked = self.features.expand(weights), self._pass()
 
         def lane_slacks(lane: list[_Piece]) -> list[tuple[Array, Array, Answered]]:
-            return [
-                (support.value, chunk.space.layout.dot(theta, target.psi), answered)
-                for chunk, target, theta, support, answered in self._each(oracle, key, expanded, lane, asked)
-            ]
+            def slack(
+                chunk: Batch, target: Target, theta: Array, support: Support, answered: Answered
+            ) -> tuple[Array, Array, Answered]:
+                return support.value, chunk.space.layout.dot(theta, target.known), answered
+
+            return list(self._each(oracle, key, expanded, lane, asked, slack))
 
         found = [scores for lane in asked.side_by_side(self.threads, lane_slacks, self.lanes) for scores in lane]
         values, annotated, answered = zip(*found, strict=True)
@@ -247,8 +264,8 @@ class Shard:
         slope = np.zeros(self.features.n_expanded)
         for lane in self.lanes:
             for chunk, target, _ in lane:
-                psi = (target or chunk.target).psi
-                self.features.add_sums(chunk.examples, chunk.space.layout.scale(psi, chunk.weight), slope)
+                psi = (target or chunk.target).known
+                self.features.add_sums(chunk.examples, chunk.space.layout.total(psi, chunk.weight), slope)
         return self.features.reduce(slope)
 
     def state(self, key: str) -> Any:

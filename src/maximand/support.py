@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -59,6 +60,41 @@ class Geometry(Enum):
         return mean * np.log(np.where(mean > 0, mean, 1.0))
 
 
+class Waiting(ABC):
+    """A mean that is made when it is read, from what an oracle found: often nothing but a sum of it is wanted."""
+
+    @abstractmethod
+    def array(self) -> Array:
+        """Return the mean."""
+
+    @abstractmethod
+    def total(self, weight: Array) -> Array:
+        """Return its weighted sum, as `Layout.total` does."""
+
+    @abstractmethod
+    def dot(self, theta: Array) -> Array:
+        """Return theta_i @ mean_i for every example i."""
+
+    @abstractmethod
+    def less(self, other: Array | Waiting, examples: Ints) -> tuple[Ints, Ints, Array]:
+        """Return the nonzero entries of the mean less another, as `Layout.less` does."""
+
+
+class _Mean:
+    """The field of a `Support` that holds an array, or makes it of what is waiting when it is first read."""
+
+    def __get__(self, support: Any, owner: Any = None) -> Array:
+        if support is None:
+            raise AttributeError("mean")  # so the field has no default
+        held = vars(support)["mean"]
+        if isinstance(held, Waiting):
+            held = vars(support)["mean"] = held.array()
+        return held
+
+    def __set__(self, support: Any, mean: Array | Waiting) -> None:
+        vars(support)["mean"] = mean
+
+
 @dataclass(frozen=True)
 class Support:
     """Value and gradient of a convex function of theta, for a batch.
@@ -70,7 +106,7 @@ class Support:
     """
 
     value: Array
-    mean: Array
+    mean: _Mean = _Mean()
     guarantee: Guarantee = Guarantee.EXACT
     bound: Array | None = None
     converged: Bools | None = None
@@ -81,10 +117,20 @@ class Support:
         """A bound on the maximum, where there is one: the value itself may be."""
         return self.value if self.bound is None and self.guarantee.bounds_from_above else self.bound
 
+    @property
+    def held(self) -> Array | Waiting:
+        """The mean, which may still be waiting to be made."""
+        held: Array | Waiting = vars(self)["mean"]
+        return held
+
     def plus(self, constant: Array | float) -> Support:
         """Return the function plus a constant for each example."""
         bound = None if self.bound is None else self.bound + constant
-        return replace(self, value=self.value + constant, bound=bound)
+        return self.with_value(self.value + constant, bound)
+
+    def with_value(self, value: Array, bound: Array | None = None) -> Support:
+        """Return the same gradient with another value."""
+        return Support(value, self.held, self.guarantee, bound, self.converged, self.state)
 
 
 @dataclass(frozen=True)

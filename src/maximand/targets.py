@@ -11,7 +11,7 @@ import numpy as np
 from maximand.caching import cached_property
 from maximand.costs import Cost
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Geometry
+from maximand.support import Array, Geometry, Waiting
 
 
 class Over(Enum):
@@ -36,9 +36,14 @@ class Target:
         return bool(self.annotation.full.all())
 
     @cached_property
+    def known(self) -> Array | Waiting:
+        """Psi of the known parts, which may wait to be made."""
+        return self.space.counts(self.annotation)
+
+    @cached_property
     def psi(self) -> Array:
         """Psi of the known parts."""
-        return self.space.encode(self.annotation)
+        return self.known.array() if isinstance(self.known, Waiting) else self.known
 
     def score(self, theta: Array) -> Array:
         """Return the score of the known parts, for every example."""

@@ -6,47 +6,60 @@ The score of a path s_1 ... s_T of example i is
 
 `first`, `between`, `last` hold 0 or -inf and say which paths are legal. The rows of `nodes` lie side by side;
 example i owns rows offsets[i]:offsets[i+1] and at least one. `transitions` has one table for each example, or one for
-all. For sums see chain_sums.py.
+all; then several examples go side by side, in the given `order`, and the table is read once for all of them. For sums
+see chain_sums.py.
 """
 
 import numpy as np
 from numba import njit
 
+from maximand.numerics.products import LANES, TOGETHER, fill_up, raise_to_best_sums
 from maximand.support import Array, Ints
 
-
-@njit(cache=True, nogil=True)
-def _best_sums(vector, matrix, out):  # type: ignore[no-untyped-def]
-    """out[m] = max_l vector[l] + matrix[l, m], two rows at a time."""
-    k = out.size
-    whole = k - k % 2
-    out[:] = -np.inf
-    for l in range(0, whole, 2):
-        a, b = vector[l], vector[l + 1]
-        row, second = matrix[l], matrix[l + 1]
-        for m in range(k):
-            one, other = a + row[m], b + second[m]
-            one = one if one > other else other
-            out[m] = one if one > out[m] else out[m]
-    if whole < k:
-        a, row = vector[whole], matrix[whole]
-        for m in range(k):
-            one = a + row[m]
-            out[m] = one if one > out[m] else out[m]
+SIDE_BY_SIDE = 32  # examples
 
 
 @njit(cache=True, nogil=True)
-def _count_parts(states, offsets, values, node_counts, transition_counts):  # type: ignore[no-untyped-def]
-    """Write psi of the given paths."""
-    node_counts[:] = 0.0
-    transition_counts[:] = 0.0
-    for i in range(offsets.size - 1):
-        if values[i] == -np.inf:
-            continue
-        for t in range(offsets[i], offsets[i + 1]):
-            node_counts[t, states[t]] = 1.0
-            if t > offsets[i]:
-                transition_counts[i, states[t - 1], states[t]] += 1.0
+def same(first: Array, second: Array) -> bool:
+    """Whether two tables are equal."""
+    for l in range(first.shape[0]):
+        for m in range(first.shape[1]):
+            if first[l, m] != second[l, m]:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def group_end(transitions: Array, begin: int, n: int) -> int:
+    """Return where the examples end that can go side by side with the one at `begin`, which share its table."""
+    end = min(begin + SIDE_BY_SIDE, n)
+    if len(transitions) == 1:
+        return end
+    i = begin + 1
+    while i < end and same(transitions[i], transitions[begin]):
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def step(offsets: Ints, members: Ints, t: int, rows: Ints, places: Ints) -> int:
+    """List the rows that the examples have at position t and their places among the members; return the number."""
+    count = 0
+    for g in range(members.size):
+        row = offsets[members[g]] + t
+        if row < offsets[members[g] + 1]:
+            rows[count], places[count] = row, g
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def longest(offsets: Ints, members: Ints) -> int:
+    """Return the length of the longest of some examples."""
+    most = 0
+    for i in members:
+        most = max(most, offsets[i + 1] - offsets[i])
+    return most
 
 
 @njit(cache=True, nogil=True)
@@ -54,60 +67,74 @@ def best_paths(
     nodes: Array,
     transitions: Array,
     offsets: Ints,
+    order: Ints,
     first: Array,
     between: Array,
     last: Array,
     values: Array,
-    node_counts: Array,
-    transition_counts: Array,
+    states: Ints,
 ) -> None:
-    """Viterbi: the value of the best path of every example and its psi; ties go to the lowest state.
+    """Viterbi: the value of the best path of every example and its states; ties go to the lowest one.
 
     Forward keeps values only; the way back recomputes the predecessor of the one state it needs. Where there is no
-    path the value is -inf and psi zero.
+    path the value is -inf and the states are -1.
     """
-    states = np.empty(nodes.shape[0], dtype=np.int64)
-    n_states = nodes.shape[1]
-    n = offsets.size - 1
-    longest = 0
-    for i in range(n):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    alpha = np.empty((longest, n_states))
-    move = np.empty((n_states, n_states))
-    for i in range(n):
-        start = offsets[i]
-        length = offsets[i + 1] - start
-        if i < len(transitions):  # one for each example, or one for all
-            for l in range(n_states):
-                for m in range(n_states):
-                    move[l, m] = transitions[i, l, m] + between[l, m]
-        for m in range(n_states):
-            alpha[0, m] = nodes[start, m] + first[m]
-        for t in range(1, length):
-            row = alpha[t]
-            _best_sums(alpha[t - 1], move, row)
-            for m in range(n_states):
-                row[m] += nodes[start + t, m]
-        best = 0
-        top = alpha[length - 1, 0] + last[0]
-        for m in range(1, n_states):
-            candidate = alpha[length - 1, m] + last[m]
-            if candidate > top:
-                top = candidate
-                best = m
-        values[i] = top
-        states[start + length - 1] = best
-        for t in range(length - 1, 0, -1):
-            after = best
-            best = 0
-            top = alpha[t - 1, 0] + move[0, after]
-            for l in range(1, n_states):
-                candidate = alpha[t - 1, l] + move[l, after]
-                if candidate > top:
-                    top = candidate
-                    best = l
-            states[start + t - 1] = best
-    _count_parts(states, offsets, values, node_counts, transition_counts)
+    n_rows, k = nodes.shape
+    width = -(-k // LANES) * LANES
+    alpha = np.empty((n_rows + TOGETHER, width))
+    alpha[n_rows:] = -np.inf
+    move, turned = np.full((width, width), -np.inf), np.empty((k, k))
+    rows, places = np.empty(SIDE_BY_SIDE + TOGETHER, np.int64), np.empty(SIDE_BY_SIDE + TOGETHER, np.int64)
+    begin = 0
+    while begin < order.size:
+        end = group_end(transitions, begin, order.size)
+        members = order[begin:end]
+        if begin < len(transitions):
+            for l in range(k):
+                for m in range(k):
+                    move[l, m] = turned[m, l] = transitions[begin, l, m] + between[l, m]
+        for t in range(longest(offsets, members)):
+            count = step(offsets, members, t, rows, places)
+            for j in range(count):
+                row = alpha[rows[j]]
+                row[:] = -np.inf
+                if t == 0:
+                    row[:k] = first
+                places[j] = rows[j] - 1
+            if t > 0:
+                filled = fill_up(rows, places, count, n_rows, n_rows)
+                raise_to_best_sums(alpha, places[:filled], move, alpha, rows[:filled])
+            for j in range(count):
+                row, scores = alpha[rows[j]], nodes[rows[j]]
+                for m in range(k):
+                    row[m] += scores[m]
+        for i in members:
+            values[i] = _way_back(alpha, turned, last, states, offsets[i], offsets[i + 1])
+        begin = end
+
+
+@njit(cache=True, nogil=True)
+def _way_back(alpha, turned, last, states, start, stop):  # type: ignore[no-untyped-def]
+    """Write the states of a best path; return its value."""
+    best, value = _best(alpha[stop - 1], last)
+    if value == -np.inf:
+        states[start:stop] = -1
+        return value
+    states[stop - 1] = best
+    for t in range(stop - 1, start, -1):
+        best, _ = _best(alpha[t - 1], turned[best])
+        states[t - 1] = best
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _best(one, other):  # type: ignore[no-untyped-def]
+    best, top = 0, one[0] + other[0]
+    for l in range(1, other.size):
+        candidate = one[l] + other[l]
+        if candidate > top:
+            best, top = l, candidate
+    return best, top
 
 
 @njit(cache=True, nogil=True)
@@ -121,3 +148,59 @@ def path_scores(nodes: Array, transitions: Array, offsets: Ints, codes: Ints, sc
                 if t > offsets[i] and codes[t - 1] >= 0:
                     total += between[codes[t - 1], codes[t]]
         scores[i] = total
+
+
+@njit(cache=True, nogil=True)
+def count_parts(codes: Ints, offsets: Ints, factors: Array, nodes: Array, transitions: Array) -> None:
+    """Add `factors` times psi of the labels in each chain; codes below 0 are not known.
+
+    `transitions` has one table for each example, or one for all.
+    """
+    for i in range(offsets.size - 1):
+        between, factor = transitions[min(i, len(transitions) - 1)], factors[i]
+        for t in range(offsets[i], offsets[i + 1]):
+            if codes[t] >= 0:
+                nodes[t, codes[t]] += factor
+                if t > offsets[i] and codes[t - 1] >= 0:
+                    between[codes[t - 1], codes[t]] += factor
+
+
+@njit(cache=True, nogil=True)
+def path_differences(codes: Ints, others: Ints, offsets: Ints, k: int, examples: Ints) -> tuple[Ints, Ints, Array]:
+    """Return psi of labels less that of others, for some examples, as CSR rows over their own parts.
+
+    These are nodes, position by position, and one table of transitions. Labels below 0 count nothing.
+    """
+    room = 0
+    for i in examples:
+        room += 4 * (offsets[i + 1] - offsets[i])
+    pointers = np.zeros(examples.size + 1, np.int64)
+    parts, values = np.empty(room, np.int32), np.empty(room)
+    count = 0
+    for j in range(examples.size):
+        start, stop = offsets[examples[j]], offsets[examples[j] + 1]
+        keys, signs = np.empty(4 * (stop - start), np.int64), np.empty(4 * (stop - start))
+        found = 0
+        for t in range(start, stop):
+            if codes[t] == others[t] and (t == start or codes[t - 1] == others[t - 1]):
+                continue
+            table = (stop - start) * k
+            for labels, sign in ((codes, 1.0), (others, -1.0)):
+                if labels[t] >= 0:
+                    keys[found], signs[found] = (t - start) * k + labels[t], sign
+                    found += 1
+                    if t > start and labels[t - 1] >= 0:
+                        keys[found], signs[found] = table + labels[t - 1] * k + labels[t], sign
+                        found += 1
+        order = np.argsort(keys[:found])
+        p = 0
+        while p < found:
+            key, total = keys[order[p]], 0.0
+            while p < found and keys[order[p]] == key:
+                total += signs[order[p]]
+                p += 1
+            if total != 0.0:
+                parts[count], values[count] = key, total
+                count += 1
+        pointers[j + 1] = count
+    return pointers, parts[:count].copy(), values[:count].copy()

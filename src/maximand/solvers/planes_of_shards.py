@@ -158,7 +158,7 @@ class Planes:
         work = kernels.sweep(
             examples, self.lists, self.rows, self.share, regularization, weights, violation, self.scratch
         )
-        return weights, violation, work * self.head.size / max(1, self.shard.batch.space.n_parts)
+        return weights, violation, work * self.head.size / max(1, int(self.shard.batch.space.layout.load.sum()))
 
     def refresh(self) -> None:
         """Age the unused planes and remove those idle for too long."""

@@ -17,7 +17,7 @@ from maximand.passes import OutOfTime, limited, unlimited
 from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
 from maximand.solvers.lbfgs import LBFGS, Descent, Pairs
 from maximand.spaces import OutputSpace
-from maximand.support import EPSILON, Array, Geometry, Guarantee, Plane, Support
+from maximand.support import EPSILON, Array, Geometry, Plane, Support, Waiting
 from maximand.targets import Target
 
 SHARE = 0.25  # of the tolerance: what a temperature may leave, and what the descent at it
@@ -89,11 +89,12 @@ class Averaged:
         constant: Array | float = 0.0
         if self.soft.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.soft.cost)
-        slip = ACCURACY * space.layout.dot(np.abs(theta), np.abs(found.mean))
-        value = space.layout.dot(theta, found.mean) + constant - slip
+        mean = found.held if isinstance(found.held, Waiting) else np.abs(found.held)
+        slip = ACCURACY * space.layout.dot(np.abs(theta), mean)
+        value = space.layout.dot(theta, found.held) + constant - slip
         if isinstance(self.soft, Regularized) and found.converged is not None:
-            value, found = np.where(found.converged, value, -np.inf), replace(found, guarantee=Guarantee.EXACT)
-        return Support(value, found.mean, found.guarantee)
+            return Support(np.where(found.converged, value, -np.inf), found.mean)
+        return found.with_value(value)
 
 
 def _softened(objective: Objective, temperature: float) -> Soft | Regularized:

@@ -11,7 +11,7 @@ from maximand.capabilities import USUAL, Can, sentence
 from maximand.layout import Layout
 from maximand.spaces import mixtures, scaled_costs
 from maximand.spaces.contradictions import over_contradictions
-from maximand.support import Array, Bools, Geometry, Ints, Support, Temperature
+from maximand.support import Array, Bools, Geometry, Ints, Support, Temperature, Waiting
 
 
 class OutputSpace(ABC):
@@ -56,13 +56,17 @@ class OutputSpace(ABC):
     def encode(self, annotation: Any) -> Array:
         """Return psi of fully annotated outputs; what is not known contributes zeros."""
 
+    def counts(self, annotation: Any) -> Array | Waiting:
+        """Return what `encode` does, perhaps to be made when it is read."""
+        return self.encode(annotation)
+
     @abstractmethod
     def decode(self, psi: Array) -> list[Any]:
         """Return the output of every example."""
 
     def score(self, theta: Array, target: Any) -> Array:
         """Return the score of the known parts of each example, whose `annotation` and `psi` a target has."""
-        return self.layout.dot(theta, target.psi)
+        return self.layout.dot(theta, target.known)
 
     def restricted(self, theta: Array, annotation: Any) -> Array:
         """Return scores that forbid, by -inf, all parts that no output in Y* uses: what is left is exactly Y*.

@@ -11,11 +11,13 @@ import numpy as np
 from maximand.caching import cached_property
 from maximand.capabilities import USUAL, Can
 from maximand.layout import Kind, Layout
-from maximand.numerics.chain import best_paths, path_scores
+from maximand.numerics.chain import best_paths
 from maximand.numerics.chain_sums import soft_paths
+from maximand.numerics.products import TOGETHER, padded
 from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
+from maximand.spaces.paths import Paths, SoftPaths
 from maximand.support import Array, Bools, Ints, Support, Temperature
 
 
@@ -120,19 +122,11 @@ class Chain(LabelledSpace):
 
     def encode(self, annotation: Labels) -> Array:
         """Count the parts of known labels; a pair counts when both of its labels are known."""
-        psi = np.zeros(self.n_parts)
-        self.nodes(psi)[:] = annotation.one_hot
-        before, after = annotation.codes[:-1], annotation.codes[1:]
-        both = (before >= 0) & (after >= 0)
-        both[self.offsets[1:-1] - 1] = False
-        np.add.at(self.transitions(psi), (self.slots[1:][both], before[both], after[both]), 1.0)
-        return psi
+        return self.counts(annotation).array()
 
-    def score(self, theta: Array, target: Any) -> Array:
-        """Look the scores of known labels up, which takes no psi."""
-        scores = np.empty(self.n_examples)
-        path_scores(self.nodes(theta), self.transitions(theta), self.offsets, target.annotation.codes, scores)
-        return scores
+    def counts(self, annotation: Labels) -> Paths:
+        """Keep the labels, which take no psi to add up."""
+        return Paths(self, annotation.codes)
 
     def decode(self, psi: Array) -> list[Ints]:
         """Return the label codes of every sequence."""
@@ -154,23 +148,35 @@ class Chain(LabelledSpace):
 
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Viterbi."""
-        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
-        legal = self.legality
+        values, codes = np.empty(self.n_examples), np.empty(int(self.offsets[-1]), dtype=np.int64)
+        legal, transitions = self.legality, self.transitions(theta)
         best_paths(
-            self.nodes(theta), self.transitions(theta), self.offsets, legal.first, legal.between, legal.last, values,
-            self.nodes(mean), self.transitions(mean),
+            self.nodes(theta), transitions, self.offsets, self._order(transitions), legal.first, legal.between,
+            legal.last, values, codes,
         )  # fmt: skip
-        return Support(values, mean)
+        return Support(values, Paths(self, codes))
 
     def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Forward-backward."""
-        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
-        legal = self.legality
-        soft_paths(
-            self.nodes(theta), self.transitions(theta), self.offsets, legal.first, legal.between, legal.last,
-            temperature, values, self.nodes(mean), self.transitions(mean),
+        legal, transitions, n_rows = self.legality, self.transitions(theta), int(self.offsets[-1])
+        values, scaled = np.empty(self.n_examples), np.empty(self.n_examples, dtype=bool)
+        alpha, ahead = np.empty((2, n_rows + TOGETHER, padded(self.n_labels)))
+        alone = len(transitions) > 1  # every example has its own table, so nothing is gained by waiting
+        mean = np.zeros(self.n_parts) if alone else np.empty(n_rows * self.n_labels)
+        means, pairs = self.nodes(mean), self.transitions(mean)
+        factor, units = soft_paths(
+            self.nodes(theta), transitions, self.offsets, self._order(transitions), legal.first, legal.between,
+            legal.last, float(temperature), values, means, alpha, ahead, scaled, pairs,
         )  # fmt: skip
-        return Support(values, mean)
+        return Support(values, mean if alone else SoftPaths(self, means, alpha, ahead, scaled, factor, units))
+
+    def _order(self, transitions: Array) -> Ints:
+        """The order in which examples go side by side: the longest first where they can."""
+        return self._by_length if len(transitions) == 1 else np.arange(self.n_examples)
+
+    @cached_property
+    def _by_length(self) -> Ints:
+        return np.argsort(-self.lengths, kind="stable")
 
     def k_best(self, theta: Array, k: int) -> list[tuple[Array, Ints]]:
         """Return for every example the values and the label codes (rank, position) of its k best sequences."""

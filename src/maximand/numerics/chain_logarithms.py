@@ -1,0 +1,145 @@
+"""Forward-backward on logarithms for a single chain: for any range of scores and any temperature.
+
+Scores are in units of the temperature. On the way back nothing is summed up on logarithms again: the mean of a label is
+shared out among the labels before it, in proportion to what they bring. Where few labels have a mean worth mentioning,
+as at low temperatures, there is little to share out.
+"""
+
+import numpy as np
+from numba import njit
+
+from maximand.numerics.exponential import exponentials
+from maximand.support import Array, Ints
+
+AT_ONCE = 2048  # terms
+FAR_BELOW = -50.0  # the logarithm of a term, in relation to the largest, that does not count in a sum of many
+NEGLIGIBLE = 1e-40  # a mean of which the shares do not count
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"})
+def _add(vector, other, out):  # type: ignore[no-untyped-def]
+    """Write the sum of two vectors and return its largest entry."""
+    top = -np.inf
+    for m in range(out.size):
+        out[m] = vector[m] + other[m]
+        top = max(top, out[m])
+    return top
+
+
+@njit(cache=True, nogil=True)
+def _list_terms(before, units, labels, row, terms, sources, ends, tops, bits):  # type: ignore[no-untyped-def]
+    """List what labels before bring to some labels, relative to the most: the terms of label j end at ends[j]."""
+    count = 0
+    for j in range(labels.size):
+        top = _add(before, units[labels[j]], row)
+        tops[j] = top
+        if top > -np.inf:
+            least = top + FAR_BELOW
+            for l in range(row.size):
+                terms[count], sources[count] = row[l] - top, l
+                count += row[l] >= least
+        ends[j] = count
+    exponentials(terms[:count], bits[:count])
+
+
+@njit(cache=True, nogil=True)
+def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array, Ints]:
+    """Return room for rows, terms, their sources, their ends, tops and bits."""
+    height = max(1, AT_ONCE // width)
+    size = height * width
+    return (
+        np.empty(width),
+        np.empty(size + 1),
+        np.empty(size + 1, np.int64),
+        np.empty(height, np.int64),
+        np.empty(height),
+        np.empty(size, np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _sum(terms):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for term in terms:
+        total += term
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _worth_sharing(mean, begin, labels):  # type: ignore[no-untyped-def]
+    """List labels from `begin` on whose mean is not negligible; return their number, and where to go on."""
+    count, m = 0, begin
+    while m < mean.size and count < labels.size:
+        if mean[m] > NEGLIGIBLE:
+            labels[count] = m
+            count += 1
+        m += 1
+    return count, m
+
+
+@njit(cache=True, nogil=True)
+def log_sums(
+    nodes: Array, units: Array, inverse: float, first: Array, last: Array, alpha: Array, means: Array
+) -> float:
+    """Return the logarithm of the sum over all paths; write the means of nodes, and what forward finds into `alpha`."""
+    length, k = nodes.shape
+    row, terms, sources, ends, tops, bits = _room(units.shape[1])
+    labels = np.empty(tops.size, np.int64)
+    alpha[:, k:] = -np.inf
+    for m in range(k):
+        alpha[0, m] = nodes[0, m] * inverse + first[m]
+    for t in range(1, length):
+        for begin in range(0, k, labels.size):
+            count = min(labels.size, k - begin)
+            for j in range(count):
+                labels[j] = begin + j
+            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
+            place = 0
+            for j in range(count):
+                m, total = begin + j, _sum(terms[place : ends[j]])
+                place = ends[j]
+                alpha[t, m] = tops[j] + nodes[t, m] * inverse
+                if total > 1.0:
+                    alpha[t, m] += np.log(total)
+    final, top, total = means[length - 1], -np.inf, 0.0
+    for m in range(k):
+        final[m] = alpha[length - 1, m] + last[m]
+        top = max(top, final[m])
+    if top == -np.inf:
+        return top
+    for m in range(k):
+        final[m] = np.exp(final[m] - top)
+        total += final[m]
+    final /= total
+    for t in range(length - 1, 0, -1):
+        means[t - 1] = 0.0
+        begin = 0
+        while begin < k:
+            count, begin = _worth_sharing(means[t], begin, labels)
+            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
+            place = 0
+            for j in range(count):
+                share = means[t, labels[j]] / _sum(terms[place : ends[j]])
+                for p in range(place, ends[j]):
+                    means[t - 1, sources[p]] += share * terms[p]
+                place = ends[j]
+    return top + np.log(total)
+
+
+@njit(cache=True, nogil=True)
+def add_log_pairs(alpha: Array, units: Array, means: Array, weight: float, out: Array) -> None:
+    """Add the weighted means of pairs, given what `log_sums` left."""
+    length, k = means.shape
+    row, terms, sources, ends, tops, bits = _room(units.shape[1])
+    labels = np.empty(tops.size, np.int64)
+    for t in range(1, length):
+        begin = 0
+        while begin < k:
+            count, begin = _worth_sharing(means[t], begin, labels)
+            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
+            place = 0
+            for j in range(count):
+                share = weight * means[t, labels[j]] / _sum(terms[place : ends[j]])
+                for p in range(place, ends[j]):
+                    out[sources[p], labels[j]] += share * terms[p]
+                place = ends[j]
