@@ -17,7 +17,7 @@ from maximand.caching import cached_property
 from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.numerics.lowering import PartRows
-from maximand.oracles import Oracle, Target
+from maximand.oracles import Oracle, Soft, Target
 from maximand.passes import Pass
 from maximand.support import EPSILON, Array, Ints, Support
 
@@ -148,8 +148,20 @@ class Shard:
         elif key in self.states:
             self.states[key] = self.states[key].put(examples, state)
 
-    def sums(self, oracle: Oracle, key: str, weights: Array, examples: Ints | None = None, even: bool = False) -> Sums:
-        """Return the weighted sum over all examples, or over some; `even`, as if these had equal weights."""
+    def sums(
+        self,
+        oracle: Oracle,
+        key: str,
+        weights: Array,
+        examples: Ints | None = None,
+        even: bool = False,
+        squared: bool = False,
+    ) -> Sums:
+        """Return the weighted sum over all examples, or over some; `even`, as if these had equal weights.
+
+        `squared`: of how much parts vary, where features count by their squares: the diagonal of the Hessian, if parts
+        occur independently of each other. Counts vary by about their mean, projections as much as theta or less.
+        """
         expanded = self.features.expand(weights)
         some = None if examples is None else self.batch.take(examples)
         if some is not None and even:
@@ -162,8 +174,13 @@ class Shard:
         def lane_sums(lane: list[_Piece]) -> Sums:
             slope, value, every = np.zeros(self.features.n_expanded), 0.0, []
             for chunk, _, _, support, answered in self._each(oracle, key, expanded, lane, asked):
-                mean = support.mean if flat else chunk.space.layout.scale(support.mean, chunk.weight)
-                self.features.add_sums(chunk.examples, mean, slope)
+                mean, examples = support.mean, chunk.examples
+                if squared:
+                    mean = np.abs(mean) if isinstance(oracle, Soft) else np.ones_like(mean)
+                    examples = examples.squared()
+                if not flat:
+                    mean = chunk.space.layout.scale(mean, chunk.weight)
+                self.features.add_sums(examples, mean, slope)
                 value += float(chunk.weight @ support.value)
                 every.append(answered)
             return Sums(slope, value, reduce(and_, every))
