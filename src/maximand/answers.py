@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maximand.oracles import Oracle, Target
-from maximand.support import Array, Guarantee, Support
+from maximand.support import Array, Guarantee, Ints, Support
 
 SLIP = 1e-7  # how far rounding may put a value below the truth, in relation to the numbers that it is made of
 LEAST_SIZE = 1e-5  # of these numbers
@@ -51,6 +51,33 @@ class Answered(NamedTuple):
             self.excess + other.excess if known else None,  # type: ignore[operator]
             other.contradicted if self.contradicted is None else self.contradicted,
         )
+
+
+class Sums(NamedTuple):
+    """The weighted sum of the gradients and of the values of an oracle on some examples."""
+
+    slope: Array
+    value: float
+    answered: Answered
+
+
+class ExamplePlanes(NamedTuple):
+    """Planes of the penalties of single examples, less the score of their annotated parts.
+
+    The difference has few nonzeros where an output differs little from the annotation. `values` holds it for every
+    example asked; `rows` says which of these got a plane. Plane j has `coefficients` on `parts` of its example, from
+    pointers[j] to pointers[j+1]; their score plus offsets[j] is at most the value, and equal at the weights asked.
+    `rounding` is how much too large an offset may be for the arithmetic.
+    """
+
+    rows: Ints
+    pointers: Ints
+    parts: Ints
+    coefficients: Array
+    offsets: Array
+    values: Array
+    rounding: float
+    answered: Answered
 
 
 @dataclass

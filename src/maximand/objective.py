@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from maximand.answers import Tally, below
+from maximand.answers import Sums, Tally, below
 from maximand.batch import Batch
 from maximand.caching import cached_property
 from maximand.capabilities import Can
@@ -21,7 +21,7 @@ from maximand.features import FeatureMap
 from maximand.identity import identity
 from maximand.losses import ANNOTATED, Loss
 from maximand.oracles import Oracle, Projection, Rescaled, Soft
-from maximand.shards import Shard, Sums
+from maximand.shards import Shard
 from maximand.support import Array, Guarantee, Ints, Plane
 
 PENALTY, REWARD = "penalty", "reward"

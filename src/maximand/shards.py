@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from maximand.answers import Answered as Answered  # what shards answer with
+from maximand.answers import Answered, ExamplePlanes, Sums
 from maximand.batch import Batch, cut
 from maximand.caching import cached_property
 from maximand.engine import Threads
 from maximand.features import FeatureMap
 from maximand.numerics.lowering import PartRows
-from maximand.oracles import Oracle, Target
+from maximand.oracles import Oracle, Soft, Target
 from maximand.passes import Pass
-from maximand.support import EPSILON, Array, Ints, Support
+from maximand.support import EPSILON, Array, Ints, Support, Waiting
 
 Found = TypeVar("Found")
 
@@ -27,33 +27,6 @@ LANES = 8  # how many sums run side by side: fixed, so that the answer does not 
 LANES_OF_LARGE_MODELS = 4  # each sum is as long as the weights
 LARGE_MODEL = 1 << 16
 LITTLE = 1 << 24  # bytes that cost vectors may always take
-
-
-class Sums(NamedTuple):
-    """The weighted sum of the gradients and of the values of an oracle on some examples."""
-
-    slope: Array
-    value: float
-    answered: Answered
-
-
-class ExamplePlanes(NamedTuple):
-    """Planes of the penalties of single examples, less the score of their annotated parts.
-
-    The difference has few nonzeros where an output differs little from the annotation. `values` holds it for every
-    example asked; `rows` says which of these got a plane. Plane j has `coefficients` on `parts` of its example, from
-    pointers[j] to pointers[j+1]; their score plus offsets[j] is at most the value, and equal at the weights asked.
-    `rounding` is how much too large an offset may be for the arithmetic.
-    """
-
-    rows: Ints
-    pointers: Ints
-    parts: Ints
-    coefficients: Array
-    offsets: Array
-    values: Array
-    rounding: float
-    answered: Answered
 
 
 class _Piece(NamedTuple):
@@ -156,9 +129,19 @@ class Shard:
             self.states[key] = self.states[key].put(examples, state)
 
     def sums(
-        self, oracle: Oracle, key: str, weights: Array, examples: Ints | None = None, each: float | None = None
+        self,
+        oracle: Oracle,
+        key: str,
+        weights: Array,
+        examples: Ints | None = None,
+        each: float | None = None,
+        squared: bool = False,
     ) -> Sums:
-        """Return the weighted sum over all examples, or over some; with `each`, as if that were the weight of each."""
+        """Return the weighted sum over all examples, or over some; with `each`, as if that were the weight of each.
+
+        `squared`: of how much parts vary, where features count by their squares: the diagonal of the Hessian, if parts
+        occur independently of each other. Counts vary by about their mean, projections as much as theta or less.
+        """
         expanded = self.features.expand(weights)
         some = None if examples is None else self.batch.take(examples)
         if some is not None and each is not None:
@@ -174,8 +157,10 @@ class Shard:
             def add(
                 chunk: Batch, target: Target, theta: Array, support: Support, answered: Answered
             ) -> tuple[float, Answered]:
-                total = chunk.space.layout.total(support.held, None if flat else chunk.weight)
-                self.features.add_sums(chunk.examples, total, slope)
+                examples, held = chunk.examples, support.held
+                if squared:
+                    examples, held = examples.squared(), _varying(oracle, held)
+                self.features.add_sums(examples, chunk.space.layout.total(held, None if flat else chunk.weight), slope)
                 return float(chunk.weight @ support.value), answered
 
             values, answers = zip(*self._each(oracle, key, expanded, lane, asked, add), strict=True)
@@ -286,6 +271,13 @@ class Shard:
     def keep(self, name: str, make: Any, *arguments: Any) -> None:
         """Let a solver leave something here: make(shard, *arguments)."""
         self.kept[name] = make(self, *arguments)
+
+
+def _varying(oracle: Oracle, mean: Array | Waiting) -> Array | Waiting:
+    """Return how much parts vary at the most, given their mean."""
+    if isinstance(mean, Waiting):
+        return mean
+    return np.abs(mean) if isinstance(oracle, Soft) else np.ones_like(mean)
 
 
 def _first(piece: _Piece) -> int:

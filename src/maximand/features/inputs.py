@@ -45,3 +45,32 @@ class Examples:
     def take(self, examples: Ints | slice) -> Examples:
         """Return some of the examples."""
         return Examples(self.space.take(examples), self.inputs.take(examples))
+
+    def squared(self) -> Examples:
+        """Return the examples with the squares of their features."""
+        return Examples(self.space, Squared(self.inputs))
+
+
+@dataclass(frozen=True)
+class Squared:
+    """Inputs whose features are squared. The other entries of A are zeros and ones, so they are squares already."""
+
+    inputs: Inputs
+
+    @property
+    def n_examples(self) -> int:
+        """The number of examples."""
+        return self.inputs.n_examples
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the inputs take."""
+        return self.inputs.n_bytes
+
+    def take(self, examples: Ints | slice) -> Squared:
+        """Return the inputs of some examples."""
+        return Squared(self.inputs.take(examples))
+
+    def rows(self, kind: str) -> Rows:
+        """Return squared rows."""
+        return self.inputs.rows(kind).squared()

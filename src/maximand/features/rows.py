@@ -62,3 +62,7 @@ class Rows:
         view = csr_array((rows.stop - rows.start, matrix.shape[1]))  # given arrays, the constructor would copy them
         view.indptr, view.indices, view.data = pointers - low, matrix.indices[low:high], matrix.data[low:high]
         return Rows(view, offsets)
+
+    def squared(self) -> Rows:
+        """Return the rows of squares."""
+        return Rows(self.matrix.power(2) if self.sparse else np.square(self.matrix), self.offsets)

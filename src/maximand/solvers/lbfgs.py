@@ -10,12 +10,16 @@ import numpy as np
 from scipy.linalg.blas import daxpy
 
 from maximand.numerics.quasi_newton import combine, products
-from maximand.objective import Objective
+from maximand.objective import PENALTY, Objective
+from maximand.oracles import Soft
+from maximand.shards import Shard
 from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
-from maximand.support import Array
+from maximand.support import EPSILON, Array
 
 DECREASE, CURVATURE = 1e-4, 0.9
 FLAT = 1e-12  # pairs with less curvature than this are of no use
+ROOT = 6  # of the inverse curvatures: the units of the weights
+FIRST = 0.1  # the share of the first step: features occur together, so the curvature is larger than that along each
 WINDOW = 10  # iterations that must gain something together
 
 
@@ -75,11 +79,12 @@ class Pairs:
 class Descent:
     """Where a descent stands."""
 
-    saved = ("begun", "weights", "value", "gradient", "values", "pairs")
+    saved = ("begun", "weights", "value", "gradient", "values", "units", "pairs")
 
     def __init__(self, weights: Array, pairs: Pairs):
         self.begun = False
         self.weights, self.pairs = weights, pairs
+        self.units = np.empty(0)  # of the weights
         self.value, self.gradient = np.inf, np.empty(0)
         self.values: list[float] = []  # the last ones, oldest first
 
@@ -91,15 +96,20 @@ class Descent:
 
 @dataclass(frozen=True, kw_only=True)
 class LBFGS(Solver):
-    """L-BFGS with a weak Wolfe line search.
+    """L-BFGS with a weak Wolfe line search, on weights in units of their own.
+
+    The unit of a weight is the sixth root of the inverse of the curvature along it: a third of the way, on a
+    logarithmic scale, from gradients to Newton steps on single weights. All the way would be too far, as the curvature
+    along frequent features falls while the fit gets sure of them, and features occur together.
 
     On a convex objective the regulariser makes |gradient|^2 / (2 regularization) a true bound on the distance to the
     minimum, so the gap is a certificate. It is loose when the regularisation is weak: `stall` ends the run as well,
-    once ten iterations together gain less than that share of the value.
+    once ten iterations together gain less than that share of the value. Where the bound is further away than the
+    arithmetic can tell, the run is stuck.
     """
 
     tolerance: float = 1e-4
-    memory: int = 8
+    memory: int = 16
     stall: float = 1e-6
 
     requires: ClassVar[frozenset[str]] = frozenset({"smooth"})
@@ -115,6 +125,8 @@ class LBFGS(Solver):
         pairs, fresh = state.pairs, not state.begun
         if fresh:
             state.move(state.weights, *objective.value_and_gradient(state.weights))
+            state.units = curvature(objective, state.weights) ** (-1.0 / ROOT)
+        units = state.units
         stall = min(self.stall, self.tolerance)
         while True:
             value, gradient = state.value, state.gradient
@@ -129,13 +141,17 @@ class LBFGS(Solver):
             if steepness == 0.0:
                 return "the gradient is zero"
             if len(state.values) > WINDOW and state.values[0] - value <= stall * abs(value):
-                return f"ten iterations gained less than {stall:g} of the value"
-            direction = pairs.direction(gradient)
+                reason = f"ten iterations gained less than {stall:g} of the value"
+                hopeless = bound is not None and EPSILON * (value - bound) > abs(value)
+                return Stuck(reason) if hopeless else reason
+            direction = pairs.direction(units * gradient)
+            direction *= units
             slope = float(direction @ gradient)
             if slope >= 0:
                 pairs.clear()
-                direction, slope = -gradient, -steepness
-            step = 1.0 if pairs.order else min(1.0, 1.0 / np.sqrt(steepness))
+                direction = -np.square(units) * gradient
+                slope = float(direction @ gradient)
+            step = 1.0 if pairs.order else -FIRST * slope / float(np.square(direction) @ units**-ROOT)
             found = _line_search(objective, state.weights, value, direction, slope, step)
             if found is None:
                 if not pairs.order:
@@ -143,9 +159,21 @@ class LBFGS(Solver):
                 pairs.clear()
                 continue
             weights, value, new_gradient = found
-            turned = np.subtract(new_gradient, gradient, out=gradient)
-            pairs.add(np.subtract(weights, state.weights, out=direction), turned)
+            moved, turned = np.subtract(weights, state.weights, out=direction), np.subtract(new_gradient, gradient)
+            pairs.add(moved / units, turned * units)
             state.move(weights, value, new_gradient)
+
+
+def curvature(objective: Objective, weights: Array) -> Array:
+    """Estimate the diagonal of the Hessian of the objective, but for its reward: never zero."""
+    penalty, total = objective.loss.penalty, np.zeros(objective.n_weights)
+    for sums in objective.ask(Shard.sums, penalty, objective.state_key(penalty, PENALTY), weights, None, False, True):
+        total += sums.slope
+        objective.tally.note(sums.answered)
+    if isinstance(penalty, Soft):
+        total /= max(penalty.heats)
+    total += objective.regularization
+    return np.maximum(total, np.finfo(float).tiny)
 
 
 def _line_search(

@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maximand.answers import Answered, ExamplePlanes
 from maximand.numerics import dual_ascent as kernels
 from maximand.numerics.dual_ascent import PlaneLists
 from maximand.numerics.lowering import by_label
 from maximand.oracles import Oracle
-from maximand.shards import Answered, ExamplePlanes, Shard
+from maximand.shards import Shard
 from maximand.support import Array, Ints
 
 CROWDED = 1.25  # unused planes are removed when they make up more than a fifth of all
