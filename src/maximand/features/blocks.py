@@ -53,6 +53,9 @@ class Block(Protocol):
     def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
         """Add A' mean to sums in expanded form, given the means of all parts of the kind."""
 
+    def clear(self, inputs: Inputs, change: Array, expanded: Array) -> None:
+        """Put zeros where sums of such a change reached room without a weight."""
+
     def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
         """Return what the rows of single parts are made of; `dense` says whether rows may stay dense."""
 
@@ -80,6 +83,9 @@ class Plain:
     def reduce(self, sums: Array, out: Array) -> None:
         """Copy them."""
         out[:] = sums
+
+    def clear(self, inputs: Inputs, change: Array, expanded: Array) -> None:
+        """There is none."""
 
 
 @dataclass(frozen=True)
@@ -262,6 +268,12 @@ class RowBlock:
             kernels.sums(csr.indptr, csr.indices, csr.data, mean, by_label)
         else:
             kernels.pair_sums(csr.indptr, csr.indices, csr.data, self.starts, self.labels, mean, pairs)
+
+    def clear(self, inputs: Inputs, change: Array, expanded: Array) -> None:
+        """Clear the features of rows that changed."""
+        csr = inputs.rows(self.kind).csr
+        changed = np.flatnonzero(change.reshape(csr.shape[0], -1).any(axis=1))
+        kernels.clear(csr.indptr, csr.indices, changed, self.starts, self.places, expanded)
 
     def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
         """The features of a row, at the weights of one label."""
