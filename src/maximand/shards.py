@@ -228,8 +228,8 @@ class Shard:
 
         def lane_slacks(lane: list[_Piece]) -> list[tuple[Array, Array, Answered]]:
             return [
-                (support.value, chunk.space.layout.dot(theta, target.psi), answered)
-                for chunk, target, theta, support, answered in self._each(oracle, key, expanded, lane, asked)
+                (support.value, target.score(theta), answered)
+                for _, target, theta, support, answered in self._each(oracle, key, expanded, lane, asked)
             ]
 
         found = [scores for lane in asked.side_by_side(self.threads, lane_slacks, self.lanes) for scores in lane]

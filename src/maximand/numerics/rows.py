@@ -75,9 +75,16 @@ def pair_sums(indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: In
 
 
 @njit(cache=True, nogil=True)
-def clear(indptr: Ints, indices: Ints, rows: Ints, starts: Ints, places: Ints, out: Array) -> None:
-    """Put zeros into the pairs of the features of some rows, but for those at the places, which are in order."""
-    for r in rows:
+def clear(indptr: Ints, indices: Ints, change: Array, starts: Ints, places: Ints, out: Array) -> None:
+    """Put zeros into the pairs of the features of rows with a change, but for those at the places, which are in order.
+
+    The change has equally many numbers for each row, side by side.
+    """
+    flat, n = change.reshape(-1), indptr.size - 1
+    width = flat.size // n
+    for r in range(n):
+        if not flat[r * width : (r + 1) * width].any():
+            continue
         for j in range(indptr[r], indptr[r + 1]):
             start, stop = starts[indices[j]], starts[indices[j] + 1]
             q = np.searchsorted(places, start)

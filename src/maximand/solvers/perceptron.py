@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -91,7 +93,7 @@ class Perceptron(Solver):
                 state.weights, state.moments, state.time = walked.weights, walked.moments, walked.time
                 state.mistaken = walked.mistaken
             with unlimited(objective):
-                value = objective.value(objective.clip(chosen))
+                value = _value(objective, objective.clip(chosen))
             state.begun = True
             yield Iterate(chosen, value)
         return "no step of an epoch moved the weights, which bounds nothing"
@@ -100,7 +102,8 @@ class Perceptron(Solver):
         """Visit every example once, shard by shard."""
         key = objective.state_key(objective.loss.penalty, PENALTY)
         walked = Walked(state.weights, state.moments, state.time)
-        order, scale = state.rng.permutation(objective.n_examples), 1.0 / float(objective.share.mean())
+        order, share = state.rng.permutation(objective.n_examples), objective.share
+        scale = None if share.min() == share.max() else 1.0 / float(share.mean())
         for _, shard, own in objective.of_shards(order):
             arguments = objective.loss, key, walked, own, self.batch_size or own.size, scale
             walked = next(objective.engine.map(walk, [shard], *arguments))
@@ -112,8 +115,23 @@ class Perceptron(Solver):
         return walked
 
 
-def walk(shard: Shard, loss: Loss, key: str, begun: Walked, order: Ints, size: int, scale: float) -> Walked:
-    """Take a step for each so many examples of a shard; iterative oracles begin from what their last pass left."""
+def _value(objective: Objective, weights: Array) -> float:
+    """Return the objective; where the reward is the score of the annotation, without the sums that make a slope."""
+    if not (objective.loss.homogeneous and objective.full):
+        return objective.value(weights)
+    penalty = objective.loss.penalty
+    found = objective.ask(Shard.slacks, penalty, objective.state_key(penalty, PENALTY), weights)
+    values, scores, answered = zip(*found, strict=True)
+    objective.tally.note(reduce(and_, answered))
+    loss = float(objective.share @ (np.concatenate(values) - np.concatenate(scores)))
+    return 0.5 * objective.regularization * float(weights @ weights) + loss
+
+
+def walk(shard: Shard, loss: Loss, key: str, begun: Walked, order: Ints, size: int, scale: float | None) -> Walked:
+    """Take a step for each so many examples of a shard; iterative oracles begin from what their last pass left.
+
+    The scale turns the weights of examples into factors of their gradients; None: all are one.
+    """
     features, asked, state = shard.features, Pass(shard.deadlines[-1]), shard.state(key)
     weights, moments = features.expand(begun.weights.copy()), features.expand(begun.moments.copy())
     signed = _signed(shard)
@@ -126,9 +144,8 @@ def walk(shard: Shard, loss: Loss, key: str, begun: Walked, order: Ints, size: i
             change = -loss.penalty(space, theta, target, None if state is None else state.take(examples)).mean
             if loss.reward is not None:
                 change += target.psi if loss.reward.linear(target.full) else loss.reward(space, theta, target).mean
-            factors = scale * group.weight
-            if (factors != 1.0).any():
-                change = space.layout.scale(change, factors)
+            if scale is not None:
+                change = space.layout.scale(change, scale * group.weight)
             if change.any():
                 mistaken = True
                 features.move(group.examples, change, weights)
