@@ -232,7 +232,7 @@ class Shard:
             def slack(
                 chunk: Batch, target: Target, theta: Array, support: Support, answered: Answered
             ) -> tuple[Array, Array, Answered]:
-                return support.value, chunk.space.layout.dot(theta, target.known), answered
+                return support.value, target.score(theta), answered
 
             return list(self._each(oracle, key, expanded, lane, asked, slack))
 

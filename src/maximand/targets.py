@@ -62,9 +62,12 @@ class Target:
 
     def regularizer(self, geometry: Geometry) -> Array:
         """Return Psi(psi(y)) for every example."""
-        return self._regularizers[geometry]
+        return self._euclidean if geometry is Geometry.EUCLIDEAN else self._entropic
 
     @cached_property
-    def _regularizers(self) -> dict[Geometry, Array]:
-        ones = np.ones(self.space.n_parts)
-        return {geometry: self.space.layout.dot(ones, geometry.terms(self.psi)) for geometry in Geometry}
+    def _euclidean(self) -> Array:
+        return 0.5 * self.space.layout.dot(self.psi, self.psi)
+
+    @cached_property
+    def _entropic(self) -> Array:
+        return self.space.layout.dot(np.ones(self.space.n_parts), Geometry.ENTROPIC.terms(self.psi))

@@ -11,13 +11,14 @@ from maximand.callbacks.checkpoint import CLASSES
 from maximand.files.container import from_bytes, to_bytes
 from maximand.files.packing import Packer, Unpacker
 from maximand.losses import CRF, EUCLIDEAN, HINGE, RAMP
-from maximand.solvers import CCCP, LBFGS, NSlack
+from maximand.solvers import CCCP, LBFGS, NSlack, Perceptron
 from maximand.solvers.snapshots import snapshot
 from thinning import EVERYTHING, cover
 
 LOSSES = [HINGE, RAMP, EUCLIDEAN, *([CRF] if EVERYTHING else [])]
 ALL_SOLVERS = {
     **SOLVERS,
+    "Perceptron": Perceptron(batch_size=2),
     "CCCP, NSlack": CCCP(inner=NSlack(), max_iterations=10),
     "CCCP, LBFGS": CCCP(inner=LBFGS(), max_iterations=10),
 }

@@ -109,6 +109,14 @@ class FeatureMap(ABC):
         for block, _, room in self._slices:
             block.add_sums(examples.inputs, examples.space.layout.view(mean, block.kind), out[room])
 
+    def move(self, examples: Examples, change: Array, expanded: Array) -> None:
+        """Add A_x' change to expanded weights; room without a weight stays zero."""
+        for block, _, room in self._slices:
+            own = examples.space.layout.view(change, block.kind)
+            block.add_sums(examples.inputs, own, expanded[room])
+            if block.n_expanded > block.n_weights:
+                block.clear(examples.inputs, own, expanded[room])
+
     def part_rows(self, examples: Examples) -> PartRows:
         """Return what the rows of A are made of, one for each part: for solvers that keep planes of single examples."""
         layout, lowered, dense = examples.space.layout, [], set()

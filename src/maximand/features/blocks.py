@@ -53,6 +53,9 @@ class Block(Protocol):
     def add_sums(self, inputs: Inputs, mean: Array, out: Array) -> None:
         """Add A' mean to sums in expanded form, given the means of all parts of the kind."""
 
+    def clear(self, inputs: Inputs, change: Array, expanded: Array) -> None:
+        """Put zeros where sums of such a change reached room without a weight."""
+
     def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
         """Return what the rows of single parts are made of; `dense` says whether rows may stay dense."""
 
@@ -80,6 +83,9 @@ class Plain:
     def reduce(self, sums: Array, out: Array) -> None:
         """Copy them."""
         out[:] = sums
+
+    def clear(self, inputs: Inputs, change: Array, expanded: Array) -> None:
+        """There is none."""
 
 
 @dataclass(frozen=True)
@@ -154,10 +160,9 @@ class EndBlock(Plain):
 class RowBlock:
     """Rows of features times labels: theta[r, l] = sum_f x[r, f] w[f, l] + bias[l].
 
-    The weights are ordered by feature, then label; the biases come last. Where only some pairs have a weight, starts
-    and labels list them (see numerics.rows) and `places` says which of those listed are weights: features that occur
-    with many labels are listed with all, as whole rows are faster. Empty starts mean all pairs. The parts of a row are
-    the labels or, where `columns` is given, have the label named there, none for -1.
+    The weights are ordered by feature, then label; the biases come last. Where only some pairs have one, starts and
+    labels list them (see numerics.rows) and `places` says which are weights: features with many labels are listed with
+    all. Empty starts mean all pairs. Parts of a row have the label that `columns` names, where given; none for -1.
     """
 
     kind: str
@@ -258,8 +263,7 @@ class RowBlock:
             parts, used = mean.reshape(-1, self.columns.size), self.columns >= 0
             mean = np.zeros((len(parts), self.n_labels))
             np.add.at(mean.T, self.columns[used], parts[:, used].T)
-        mean = mean.reshape(-1, self.n_labels)
-        pairs = out[: self.n_listed]
+        mean, pairs = mean.reshape(-1, self.n_labels), out[: self.n_listed]
         by_label = pairs.reshape(self.n_features, self.n_labels) if self.every_pair else None
         if self.bias:
             out[self.n_listed :] += mean.sum(axis=0)
@@ -271,6 +275,11 @@ class RowBlock:
             kernels.sums(csr.indptr, csr.indices, csr.data, mean, by_label)
         else:
             kernels.pair_sums(csr.indptr, csr.indices, csr.data, self.starts, self.labels, mean, pairs)
+
+    def clear(self, inputs: Inputs, change: Array, expanded: Array) -> None:
+        """Clear the features of rows that changed."""
+        csr = inputs.rows(self.kind).csr
+        kernels.clear(csr.indptr, csr.indices, change, self.starts, self.places, expanded)
 
     def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
         """The features of a row, at the weights of one label."""

@@ -18,13 +18,14 @@ def translated(header: dict[str, Any]) -> dict[str, Any]:
 
 def _step(step: Any) -> Any:
     match step:
-        case [name, {"fitted": dict(fitted), **rest}]:
-            return [name, rest | {"fitted": {ATTRIBUTES.get(key, key): _value(tree) for key, tree in fitted.items()}}]
+        case [name, {"fitted": dict(fitted), "parameters": dict(parameters), **rest}]:
+            fitted = {ATTRIBUTES.get(key, key): _value(tree) for key, tree in fitted.items()}
+            return [name, rest | {"fitted": fitted, "parameters": _values(parameters)}]
     return step
 
 
 def _value(tree: Any) -> Any:
-    """Return the tree of a value: the nodes of graphs had one type, which had no name."""
+    """Return the tree of a value: the nodes of graphs had one type, without a name; perceptrons had rules for steps."""
     match tree:
         case {"object": ["BoundGraphs", dict(fields)]}:
             return {"object": ["BoundGraphs", _values(fields) | {"types": {"tuple": []}}]}
@@ -37,6 +38,8 @@ def _value(tree: Any) -> Any:
             own = {"pattern": pattern, "n_tables": n, "n_features": d, "ends": {"tuple": [0, 0]}}
             tables = {"tuple": [{"object": ["TableWeights", own]}]}
             return {"object": ["GraphFeatures", {"nodes": {"tuple": [node]}, "tables": tables, **more}]}
+        case {"object": ["Perceptron", {"steps": _, **more}]}:
+            return {"object": ["Perceptron", _values(more)]}
         case {"object": [str(name), dict(fields)]}:
             names = FIELDS.get(name, {})
             return {"object": [name, {names.get(field, field): value for field, value in _values(fields).items()}]}

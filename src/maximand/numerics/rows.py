@@ -29,6 +29,8 @@ def sums(indptr: Ints, indices: Ints, data: Array, mean: Array, out: Array) -> N
     n_labels = mean.shape[1]
     for r in range(indptr.size - 1):
         row = mean[r]
+        if not row.any():
+            continue
         for j in range(indptr[r], indptr[r + 1]):
             value = data[j]
             target = out[indices[j]]
@@ -75,6 +77,8 @@ def pair_sums(indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: In
     """Add to out[p] the sum over rows of x[r, f] * mean[r, labels[p]]."""
     for r in range(indptr.size - 1):
         row = mean[r]
+        if not row.any():
+            continue
         for j in range(indptr[r], indptr[r + 1]):
             value, start, stop = data[j], starts[indices[j]], starts[indices[j] + 1]
             if stop - start == row.size:
@@ -84,6 +88,27 @@ def pair_sums(indptr: Ints, indices: Ints, data: Array, starts: Ints, labels: In
             else:
                 for p in range(start, stop):
                     out[p] += value * row[labels[p]]
+
+
+@njit(cache=True, nogil=True)
+def clear(indptr: Ints, indices: Ints, change: Array, starts: Ints, places: Ints, out: Array) -> None:
+    """Put zeros into the pairs of the features of rows with a change, but for those at the places, which are in order.
+
+    The change has equally many numbers for each row, side by side.
+    """
+    flat, n = change.reshape(-1), indptr.size - 1
+    width = flat.size // n
+    for r in range(n):
+        if not flat[r * width : (r + 1) * width].any():
+            continue
+        for j in range(indptr[r], indptr[r + 1]):
+            start, stop = starts[indices[j]], starts[indices[j] + 1]
+            q = np.searchsorted(places, start)
+            for p in range(start, stop):
+                if q < places.size and places[q] == p:
+                    q += 1
+                else:
+                    out[p] = 0.0
 
 
 @njit(cache=True, nogil=True)

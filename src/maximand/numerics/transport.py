@@ -54,32 +54,49 @@ def solve_step(weights, sums, damping, ground, step):  # type: ignore[no-untyped
     """Write the solution of (L + damping * error) step = sums - 1, L the Laplacian of a graph with these weights.
 
     Taking a column out of the graph joins its neighbours by weights that are again at least 0. Nothing is subtracted,
-    so that small weights keep all their digits. Uses up the weights, j < l of weights[j, l]; returns the slope of D.
+    so that small weights keep all their digits. Four columns are taken out at a time. Uses up the weights, j < l of
+    weights[j, l]; returns the slope of D.
     """
     k = step.size
-    worst = 0.0
+    worst, degrees = 0.0, np.empty(k)
     for j in range(k):
         step[j] = sums[j] - 1.0
         worst = max(worst, abs(step[j]))
     for j in range(k):
         ground[j] = damping * worst
-    for p in range(k):
-        degree = ground[p]
-        for j in range(p + 1, k):
-            degree += weights[p, j]
-        for j in range(p + 1, k):
-            if weights[p, j] > 0.0:
-                share = weights[p, j] / degree
-                ground[j] += share * ground[p]
-                step[j] += share * step[p]
+    for first in range(0, k, 4):
+        last = min(first + 3, k - 1)
+        for p in range(first, last + 1):
+            degrees[p] = ground[p]
+            for j in range(p + 1, k):
+                degrees[p] += weights[p, j]
+            for j in range(p + 1, last + 1):
+                if weights[p, j] > 0.0:
+                    share = weights[p, j] / degrees[p]
+                    ground[j] += share * ground[p]
+                    step[j] += share * step[p]
+                    for l in range(j + 1, k):
+                        weights[j, l] += share * weights[p, l]
+        if last < first + 3:
+            break
+        for j in range(last + 1, k):
+            a, b = weights[first, j] / degrees[first], weights[first + 1, j] / degrees[first + 1]
+            c, d = weights[first + 2, j] / degrees[first + 2], weights[last, j] / degrees[last]
+            if a + b + c + d > 0.0:
+                ground[j] += a * ground[first] + b * ground[first + 1] + c * ground[first + 2] + d * ground[last]
+                step[j] += a * step[first] + b * step[first + 1] + c * step[first + 2] + d * step[last]
                 for l in range(j + 1, k):
-                    weights[j, l] += share * weights[p, l]
-        ground[p] = degree
+                    weights[j, l] += (
+                        a * weights[first, l]
+                        + b * weights[first + 1, l]
+                        + c * weights[first + 2, l]
+                        + d * weights[last, l]
+                    )
     for p in range(k - 1, -1, -1):
         total = step[p]
         for j in range(p + 1, k):
             total += weights[p, j] * step[j]
-        step[p] = total / ground[p]
+        step[p] = total / degrees[p]
     return slope_of(sums, step)
 
 

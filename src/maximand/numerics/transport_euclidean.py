@@ -22,6 +22,7 @@ from maximand.numerics.transport import (
 from maximand.support import Array, Bools
 
 FAR = 0.9  # a column sum that is wrong by more asks for the prices of the best assignment
+SPARSE = 0.25  # share of entries in the supports below which their pairs are few
 LATE = 15  # iterations after which these prices are tried all the same
 
 
@@ -91,6 +92,22 @@ def _thresholds(scores, potentials, thresholds, mean, shares, sums):  # type: ig
     return value
 
 
+@njit(cache=True, nogil=True)
+def _pair_products(shares, support, weights):  # type: ignore[no-untyped-def]
+    """Write what `products` does, pair by pair of each support: all shares of a row that are not zero are equal."""
+    k = shares.shape[0]
+    for j in range(k):
+        weights[j, j + 1 :] = 0.0
+    for i in range(k):
+        size = 0
+        for j in range(k):
+            support[size] = j
+            size += shares[i, j] > 0.0
+        for a in range(size):
+            for b in range(a + 1, size):
+                weights[support[a], support[b]] += 1.0 / size
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _begin(own, potentials, reduced, moves, thresholds, mean, shares, sums):  # type: ignore[no-untyped-def]
     """Write the matrix of some potentials, from which they are to move; return the two parts of D."""
@@ -114,6 +131,7 @@ def project_euclidean(
     thresholds, sums, step, ground = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
     moves, trial, room = np.empty(k), np.empty(k), matching_room(k)
     reduced, shares, weights = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
+    support = np.empty(k + 1, dtype=np.int64)
     for i in range(n):
         own, mean, potentials = scores[i], means[i], starts[i]
         known, value = _begin(own, potentials, reduced, moves, thresholds, mean, shares, sums)
@@ -127,7 +145,10 @@ def project_euclidean(
                     )  # fmt: skip
                 continue
             iterations += 1
-            products(shares, weights)
+            if np.count_nonzero(shares) < SPARSE * shares.size:
+                _pair_products(shares, support, weights)
+            else:
+                products(shares, weights)
             slope = solve_step(weights, sums, damping, ground, step)
             length = 1.0
             while length > SHORTEST:

@@ -9,10 +9,10 @@ from maximand.solvers.cccp import automatic as automatic
 from maximand.solvers.lbfgs import LBFGS as LBFGS
 from maximand.solvers.n_slack import NSlack as NSlack
 from maximand.solvers.one_slack import OneSlack as OneSlack
+from maximand.solvers.perceptron import Perceptron as Perceptron
 from maximand.solvers.race import Race as Race
 from maximand.solvers.smoothing import Smoothing as Smoothing
 from maximand.solvers.subgradient import Decreasing as Decreasing
 from maximand.solvers.subgradient import Distance as Distance
-from maximand.solvers.subgradient import Perceptron as Perceptron
 from maximand.solvers.subgradient import Polyak as Polyak
 from maximand.solvers.subgradient import Subgradient as Subgradient

@@ -16,10 +16,11 @@ from maximand.solvers.base import Iterate, Result, Solver, start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.lbfgs import LBFGS
 from maximand.solvers.one_slack import OneSlack
+from maximand.solvers.perceptron import Perceptron
 from maximand.solvers.race import Race
 from maximand.solvers.simplex_blocks import SimplexBlocks
 from maximand.solvers.smoothing import Smoothing
-from maximand.solvers.subgradient import Perceptron, Subgradient
+from maximand.solvers.subgradient import Subgradient
 from maximand.support import Array, Plane
 
 EASIER_ROUNDS = 100  # for the objective that partial annotations begin with, whatever the limit of the real one

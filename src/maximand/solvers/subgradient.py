@@ -248,15 +248,3 @@ class Subgradient(Solver):
             objective.clip(weights)
             average += 2.0 / (state.time + 2.0) * (weights - average)
             state.time += 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Perceptron(Subgradient):
-    """Subgradient descent that keeps the last (averaged) weights instead of the best.
-
-    The perceptron loss is least at zero weights, where it says nothing; what learns is the path away from there.
-    """
-
-    steps: Steps = field(default_factory=Decreasing)
-    max_iterations: int = 20
-    keeps_last: ClassVar[bool] = True

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ class LabelNames:
         where(i) names the place of labels[i] in errors.
         """
         try:
-            codes = np.fromiter((self._codes.get(label, MISSING) for label in labels), np.int64, len(labels))
+            codes = np.fromiter(map(self._codes.get, labels, repeat(MISSING)), np.int64, len(labels))
         except TypeError:  # sets cannot be looked up
             codes = np.full(len(labels), MISSING)
         rows: dict[frozenset[Any], int] = {}
