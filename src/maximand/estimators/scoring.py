@@ -10,7 +10,7 @@ from sklearn.utils import compute_class_weight
 from maximand.costs import Cost, Hamming
 from maximand.support import Array, Bools, Ints
 from maximand.tasks.base import checked_weight, finite_weights, usable_weights
-from maximand.tasks.label_names import Candidates, unknown
+from maximand.tasks.label_names import Candidates, check_candidates, unknown
 
 
 def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
@@ -41,6 +41,9 @@ def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: 
 
     A set of candidates is right where the guess is one of them.
     """
+    for i, label in enumerate(true):
+        if isinstance(label, Candidates):
+            check_candidates(label, f"Label {i} of Y")
     known = np.array([not unknown(label) for label in true], dtype=bool)
     right = np.array(
         [
