@@ -55,7 +55,7 @@ class Batch:
                 require_outputs(space, begins + examples)
                 raise ValueError(
                     f"No legal output agrees with the annotation of example {begins + examples[impossible[0]]}; "
-                    "correct the annotation or the rules that forbid outputs, or drop the example."
+                    f"{space.remedy}."
                 )
 
     def evenly(self) -> Batch:
