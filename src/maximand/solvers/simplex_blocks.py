@@ -50,7 +50,7 @@ class SimplexBlocks:
         list(objective.ask(Shard.keep, NAME, Means, self.token, cast(Soft, objective.loss.penalty).cost))
         self.violation = np.zeros(objective.n_examples)
         self.guarantee = Guarantee.EXACT
-        self.average: Array = np.empty(0)
+        self.average: Array = np.zeros(objective.n_weights)  # what the means make of weights may be all rounding
         self.n_averaged = 0
 
     @classmethod
@@ -59,8 +59,10 @@ class SimplexBlocks:
         blocks = recycled(objective, start, "blocks", cls)
         if blocks is None or not all(blocks._ask("belongs_to", blocks.token)):
             blocks = cls(objective)
-        blocks.retarget(objective)
-        blocks.average, blocks.n_averaged = blocks.weights.copy(), 0
+            blocks.retarget(objective)
+        else:
+            blocks.retarget(objective)
+            blocks.average, blocks.n_averaged = blocks.weights.copy(), 0
         return blocks
 
     def _ask(self, method: str, *arguments: Any) -> Iterator[Any]:
