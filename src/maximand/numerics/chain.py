@@ -12,10 +12,11 @@ all. For sums see chain_sums.py.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.inner import inner
 from maximand.support import Array, Ints
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _best_sums(vector, matrix, out):  # type: ignore[no-untyped-def]
     """out[m] = max_l vector[l] + matrix[l, m], two rows at a time."""
     k = out.size
@@ -35,7 +36,7 @@ def _best_sums(vector, matrix, out):  # type: ignore[no-untyped-def]
             out[m] = one if one > out[m] else out[m]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _count_parts(states, offsets, values, node_counts, transition_counts):  # type: ignore[no-untyped-def]
     """Write psi of the given paths."""
     node_counts[:] = 0.0
