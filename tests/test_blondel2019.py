@@ -38,7 +38,7 @@ def quick(tmp_path_factory):
 
     def result(name):
         if name not in results:
-            results[name] = reproduce(EXPERIMENTS[name], Study(name, "quick", folder / name)), folder / name
+            results[name] = reproduce(EXPERIMENTS[name], Study(name, "quick", folder / name)), folder / name / "quick"
         return results[name]
 
     return result

@@ -17,6 +17,10 @@ from maximand.losses import LOSSES
 WEIGHED = [card for card in all_cards() if "class_weight" in card.estimator().get_params()]
 each_card = pytest.mark.parametrize("card", WEIGHED, ids=lambda card: card.estimator.__name__)
 BAD = {
+    "text": ("1.5", "is '1.5'; weights must be numbers"),
+    "nothing": (None, "is None; weights must be numbers"),
+    "list": ([1.0], r"is \[1.0\]; weights must be numbers"),
+    "complex": (1j, "is 1j; weights must be numbers"),
     "negative": (-1.0, "must be finite and not negative"),
     "nan": (float("nan"), "must be finite and not negative"),
     "infinite": (float("inf"), "must be finite and not negative"),
@@ -95,10 +99,25 @@ def test_class_weights_are_checked_like_sample_weights(card, kind, tmp_path):
     everywhere = dict.fromkeys(labels, bad) if kind in ("zero", "overflow") else {labels[0]: bad}
     with pytest.raises(ValueError, match=f"class_weight.*{message}"):
         type(predictor)(**predictor.get_params() | {"class_weight": everywhere}).fit(data.X, data.y)
-    weight = np.ones(len(data.y))
-    weight[: len(weight) if kind in ("zero", "overflow") else 1] = bad
+    weight = [1.0] * len(data.y)
+    for i in range(len(weight) if kind in ("zero", "overflow") else 1):
+        weight[i] = bad
     with pytest.raises(ValueError, match=f"sample_weight.*{message}"):
         predictor.fit(data.X, data.y, sample_weight=weight)
+
+
+@each_card
+@pytest.mark.parametrize("bad", ["even", 3, [1.0, 2.0], object])
+def test_weights_of_any_other_form_are_refused(card, bad, tmp_path):
+    data, predictor = data_of(card, tmp_path)
+    with pytest.raises(
+        ValueError, match=r"class_weight is .*; give 'balanced', or a dict with a weight for each class"
+    ):
+        predictor.set_params(class_weight=bad, loss="hinge").fit(data.X, data.y)
+    if isinstance(bad, int):
+        return
+    with pytest.raises(ValueError, match=r"sample_weight"):
+        predictor.set_params(class_weight=None).fit(data.X, data.y, sample_weight=bad)
 
 
 def test_weights_of_classes_and_examples_are_checked_together(tmp_path):

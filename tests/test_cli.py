@@ -237,4 +237,26 @@ def test_features_are_counted_as_in_the_training_file(tmp_path, capsys, form, ze
     code = main(["predict", model, str(tmp_path / "shifted.svm"), "--format", form])
     assert code == (0 if zero_based else 1)
     if not zero_based:
-        assert "shifted.svm, line 1: the index 0 is out of order; they begin at 1" in capsys.readouterr().err
+        refusal = capsys.readouterr().err
+        assert "shifted.svm, line 1: the index 0 is out of order; they begin at 1, as it seemed in the" in refusal
+
+
+@pytest.mark.parametrize("form", ["svmlight", "svmlight-multilabel"])
+def test_the_first_index_may_be_said(tmp_path, capsys, form):
+    """A file counts from 0 and its first feature never occurs, so that nothing in it says so."""
+    (tmp_path / "train.svm").write_text("0 1:1 3:1\n1 2:1 3:2\n" * 10)
+    (tmp_path / "test.svm").write_text("0 0:1 1:1\n")
+    (tmp_path / "from-1.svm").write_text("0 1:1 2:1\n")
+    training, tests, shifted = (str(tmp_path / f"{name}.svm") for name in ("train", "test", "from-1"))
+    model, form = str(tmp_path / "m"), ["--format", form]
+    for said, first, width in ([], 1, 3), (["--first-index", "0"], 0, 4):
+        seen = run_json(capsys, "doctor", training, *form, *said)
+        assert (seen["first index"], seen["features"]) == (first, width)
+        run_json(capsys, "fit", training, *form, *said, "-o", model)
+        assert run_json(capsys, "inspect", model)["first index"] == first
+        assert main(["predict", model, tests, *form]) == first
+    answers = capsys.readouterr().out
+    assert main(["predict", model, shifted, *form, "--first-index", "1"]) == 0
+    assert capsys.readouterr().out == answers
+    assert main(["doctor", training, *form, "--test", tests]) == 1
+    assert "fit again with --first-index 0" in capsys.readouterr().err

@@ -150,8 +150,34 @@ def test_check_oracle_needs_all_outputs():
 @pytest.mark.parametrize("loss", ["hinge", "bridge", "slack_hinge", "ramp", "euclidean"])
 def test_an_argmax_that_minimises_is_refused_before_training(loss):
     X, Y = problem(6)
-    with pytest.raises(ValueError, match=r"argmax does not return Y\[0\] .* check_oracle"):
+    with pytest.raises(ValueError, match=r"argmax does not return Y\[0\] .* seems to minimise; check_oracle"):
         StructuredPredictor(OracleTask(smallest), loss=loss).fit(X, Y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "bridge", "ramp"])
+def test_so_it_is_on_partial_annotations(loss):
+    X, Y = problem(6)
+    partial = [
+        np.where(np.arange(y.size) == np.argmax(y == kept), y, -1) for y, kept in zip(Y, [0, 1] * 3, strict=True)
+    ]
+    StructuredPredictor(OracleTask(best_pair), loss=loss).fit(X, partial)
+    with pytest.raises(ValueError, match=r"no output of X\[0\] agrees with it, or argmax .* seems to minimise"):
+        StructuredPredictor(OracleTask(smallest), loss=loss).fit(X, partial)
+
+
+def test_partial_annotations_that_no_output_agrees_with_are_named():
+    X, Y = problem(6)
+    Y[4] = np.array([1, 1, 1, *[-1] * (len(X[4]) - 3)])
+    with pytest.raises(ValueError, match=r"either no output of X\[4\] agrees with it, or") as refusal:
+        StructuredPredictor(OracleTask(best_pair)).fit(X, Y)
+    assert "minimise" not in str(refusal.value)
+    with (
+        pytest.warns(RuntimeWarning, match=r"either no output of X\[4\] agrees with it, or"),
+        pytest.raises(
+            ValueError, match=r"agrees with the annotation of example 4; .* unless argmax overlooks such outputs"
+        ),
+    ):
+        StructuredPredictor(OracleTask(best_pair, guarantee=Guarantee.UNDER)).fit(X, Y)
 
 
 def test_an_annotation_that_is_no_output_is_refused_before_training():
@@ -186,7 +212,11 @@ def test_an_argmax_that_goes_wrong_later_loses_its_certificate():
         return best_pair(theta if (theta == np.round(theta)).all() else -theta, instance)
 
     X, Y = problem()
-    with pytest.warns(RuntimeWarning, match=r"Inference is wrong: at example \d+ it finds less .* check_oracle"):
+    with (
+        pytest.warns(ConvergenceWarning, match="Training stopped early"),
+        pytest.warns(RuntimeWarning, match=r"Inference is wrong: at example \d+ it finds less .* check_oracle"),
+    ):
         model = StructuredPredictor(OracleTask(argmax), solver=OneSlack(max_iterations=50, tolerance=0.9)).fit(X, Y)
+    assert model.objective_ >= 0.0
     assert not model.gap_is_certificate_
     assert "inference found less than the annotated output has" in model.guarantee_text_

@@ -11,6 +11,7 @@ import pytest
 from maximand.papers import EXPERIMENTS, Cell, Experiment, Outcome, Row, Study, Table, reproduce
 from maximand.papers.do2008 import FILES, NOISES, fold_accuracy, shuffled
 from maximand.papers.endings import early_endings
+from maximand.papers.study import SCALES
 from maximand.report import write_report
 from maximand.report.endings import as_they_should
 from maximand.report.reading import read_results
@@ -42,15 +43,15 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     study = Study("squares", "quick", tmp_path / "out", data, seed=0)
     with pytest.raises(RuntimeError, match="killed"):
         reproduce(SQUARES, study)
-    assert not (tmp_path / "out" / "result.json").exists()
+    assert not (tmp_path / "out" / "quick" / "result.json").exists()
     (data / "broken").unlink()
     seen = []
     study.progress = lambda done, total, cell: seen.append((done, total))
     result = reproduce(SQUARES, study)
     assert (data / "calls").read_text().split() == ["0", "1", "2", "3", "3", "4"]
     assert seen == [(3, 5), (4, 5), (5, 5)]
-    assert result == json.loads((tmp_path / "out" / "result.json").read_text())
-    assert "| ours | 0.0 (0.0) | 1.0 (1.0) |" in (tmp_path / "out" / "result.md").read_text()
+    assert result == json.loads((tmp_path / "out" / "quick" / "result.json").read_text())
+    assert "| ours | 0.0 (0.0) | 1.0 (1.0) |" in (tmp_path / "out" / "quick" / "result.md").read_text()
     reproduce(SQUARES, Study("squares", "quick", tmp_path / "out", data, seed=1))
     assert len((data / "calls").read_text().split()) == 11
     with pytest.raises(ValueError, match="no scale 'standard'"):
@@ -137,13 +138,16 @@ def with_numbers_of(paper):
     return run
 
 
-def test_seeds_do_not_replace_each_other(tmp_path):
-    for seed in (0, 1, 2):
-        experiment = Experiment("P", "E", {"quick": "Less."}, with_numbers_of(1.0))
-        reproduce(experiment, Study("mine", "quick", tmp_path / "mine", seed=seed))
+def test_seeds_and_scales_do_not_replace_each_other(tmp_path):
+    each = [(scale, seed) for scale in SCALES for seed in (0, 1, 2)]
+    for scale, seed in each:
+        experiment = Experiment("P", "E", {scale: "Less."}, with_numbers_of(1.0))
+        reproduce(experiment, Study("mine", scale, tmp_path / "mine", seed=seed))
     found, unreadable = read_results(tmp_path)
     assert not unreadable
-    assert sorted((result.seed, result.tables[0].rows[0].cells[0].ours) for result in found) == [(0, 0), (1, 1), (2, 2)]
+    assert {(result.scale, result.seed) for result in found} == set(each)
+    assert all(result.tables[0].rows[0].cells[0].ours == result.seed for result in found)
+    assert (tmp_path / "mine" / "result.json").exists()  # of the standard scale
 
 
 @pytest.mark.parametrize(

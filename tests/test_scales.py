@@ -83,6 +83,18 @@ def test_no_solver_ends_above_zero_weights(solver):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("size", [1e8, 1e20, 9e28])
+@pytest.mark.parametrize("loss", ["hinge", "slack_hinge", "perceptron"])
+@pytest.mark.parametrize("solver", [OneSlack(), NSlack(max_iterations=9), BlockFrankWolfe(max_iterations=9)], ids=repr)
+@pytest.mark.parametrize("seed", range(3))
+def test_so_it_is_with_columns_of_any_size(loss, solver, size, seed):
+    _, wide, Y = table(seed, size)
+    y = Y[:, 0] + Y[:, 1]
+    model = MulticlassClassifier(loss=loss, solver=solver).fit(wide, y)
+    assert 0.0 <= model.objective_ <= (0.0 if loss == "perceptron" else 1.0 + 1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("size", [1e20, 9e28])
 @pytest.mark.parametrize(
     ("loss", "solver"),

@@ -5,6 +5,7 @@ Whatever the sign and the container, training and scoring are those of None in a
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from maximand import (
     GraphLabeler,
@@ -114,6 +115,47 @@ def test_minus_one_is_a_label_where_an_example_has_one(name):
     estimator, inputs, labels, *_ = CASES[name]
     model = estimator.fit(inputs, np.array(labels) - 1)
     assert set(model.classes_.tolist()) == {-1, 0, 1}
+
+
+def with_set(name, members):
+    """Return labels of a case with a set of these members in place of the first."""
+    labels = [members, *LEVELS[1:]]
+    return grouped(labels) if CASES[name][3] is by_group else labels
+
+
+CANDIDATES = [name for name, case in CASES.items() if case[2] is LEVELS and "Ordinal" not in name]
+
+
+@pytest.mark.parametrize("make", [set, frozenset])
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_a_set_of_candidates_has_the_same_rule(name, make):
+    estimator, inputs, *_, codes = CASES[name]
+    model = type(estimator)(**estimator.get_params()).fit(inputs, with_set(name, 0))
+    for sign in SIGNS + (CODES if codes else []):
+        for members in ([0, sign], [sign]):
+            for train in (True, False):
+                wrong = with_set(name, make(members))
+                with pytest.raises(ValueError, match=r"set of candidates one of which is not known"):
+                    clone(model).fit(inputs, wrong) if train else model.score(inputs, wrong)
+    model.fit(inputs, with_set(name, make([0, 1])))
+    assert model.score(inputs, with_set(name, make([0, 1]))) >= model.score(inputs, with_set(name, 0))
+    if codes:
+        listed = clone(model).set_params(classes=[-1, 0, 1, 2]).fit(inputs, with_set(name, make([0, -1])))
+        assert listed.classes_.tolist() == [-1, 0, 1, 2]
+    else:
+        assert -1 in model.fit(inputs, with_set(name, make([0, -1]))).classes_
+
+
+def test_ties_and_collections_have_the_same_rule():
+    ties, known = [[{0, 1}, 2], *RANKINGS[1:]], LabelRanker()
+    weights = known.fit(X, ties).weights_
+    for sign in SIGNS + CODES:
+        np.testing.assert_array_equal(known.fit(X, [[{0, 1, sign}, 2], *RANKINGS[1:]]).weights_, weights)
+        for collection in ({0, sign}, [sign], {sign}):
+            with pytest.raises(ValueError, match=r"y\[0\] is .*; a collection names the labels that are there"):
+                MultilabelClassifier().fit(X, [collection, *[{0}, {1, 2}] * 5, {0, 2}])
+    model = MultilabelClassifier(classes=[-1, 0, 1]).fit(X, [{0, -1}] * 6 + [{1}] * 6)
+    assert {frozenset(labels) for labels in model.predict(X)} == {frozenset({-1, 0}), frozenset({1})}
 
 
 @pytest.mark.parametrize("name", ["SequenceTagger", "GraphLabeler"])

@@ -56,7 +56,7 @@ class Batch:
                 require_outputs(space, begins + examples)
                 raise ValueError(
                     f"No legal output agrees with the annotation of example {begins + examples[impossible[0]]}; "
-                    "correct the annotation or the rules that forbid outputs, or drop the example."
+                    f"{space.remedy}."
                 )
 
     def evenly(self, weight: float) -> Batch:
@@ -89,10 +89,14 @@ def cut(layout: Layout, n_lanes: int) -> list[slice]:
 
     Where they share many scores, the chunks are larger, as these are read once for each.
     """
-    work, chunk = layout.load, max(CHUNK_PARTS, layout.n_shared // 2)
+    return cut_evenly(layout.load, n_lanes, max(CHUNK_PARTS, layout.n_shared // 2))
+
+
+def cut_evenly(work: Ints, n_lanes: int, most: int = CHUNK_PARTS) -> list[slice]:
+    """Cut what takes some work each into chunks of about equal work, `most` or less."""
     done = np.cumsum(work)
     total = int(done[-1])
-    n_chunks = max(-(-total // chunk), min(n_lanes, total // SMALLEST_CHUNK), 1)
+    n_chunks = max(-(-total // most), min(n_lanes, total // SMALLEST_CHUNK), 1)
     if n_chunks == 1:
         return [slice(0, work.size)]
     edges = np.searchsorted(done, total * np.arange(1, n_chunks) / n_chunks)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from feature_maps import one_row
+from python_entries import room_for, score_rows, write_rows
 
 from maximand.batch import Batch
 from maximand.capabilities import Can
 from maximand.costs import Cost
 from maximand.features import Examples
-from maximand.numerics.block_rows import room_for, score_rows, write_rows
 from maximand.numerics.lowering import by_label
 from maximand.objective import Objective
 from maximand.spaces import Annotations, Labels, OutputSpace, Parts

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from cases import CASES, NAMES
+from python_entries import add_rows, clear_rows, room_for, write_rows
 
 from maximand.features import EndBlock, TiedBlock
-from maximand.numerics.block_rows import add_rows, clear_rows, room_for, write_rows
 from maximand.numerics.lowering import by_feature
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=NAMES)

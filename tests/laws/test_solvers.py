@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from cases import ANSWERED, CASES, NAMES, PAIR_NAMES, PAIRS, SOLVERS, valid
+from python_entries import add_rows, room_for, write_rows
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, PERCEPTRON, RAMP, SLACK_HINGE, SQUARED
-from maximand.numerics.block_rows import add_rows, room_for, write_rows
 from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient, automatic
 from maximand.spaces import Choice
 from maximand.support import Guarantee

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from maximand.cards import all_cards, card_of
@@ -57,6 +58,11 @@ def decided_by_training(predictor: Any) -> dict[str, bool]:
     if not isinstance(decided, dict) or not all(isinstance(choice, bool) for choice in decided.values()):
         raise ValueError("The model does not say properly how its training file was read; fit it again.")
     return decided
+
+
+def facts_of(decided: Mapping[str, bool]) -> dict[str, Any]:
+    """Say what a training file has decided for later ones."""
+    return {"first index": int(not decided["zero_based"])} if "zero_based" in decided else {}
 
 
 def format_of(options: argparse.Namespace, known: Known = NOTHING_KNOWN) -> Format:

@@ -15,7 +15,7 @@ from maximand.cards.checkup import matrix_bytes
 from maximand.cards.data import Dataset, Format, Known
 from maximand.cards.options import SCALE
 from maximand.cards.steps import predictor_of
-from maximand.cli.data import add_data_options, card_with, format_of, given, read_dataset
+from maximand.cli.data import add_data_options, card_with, facts_of, format_of, given, read_dataset
 from maximand.cli.estimates import estimates_of, peak_bytes
 from maximand.cli.findings import leaks, of_columns
 from maximand.cli.model_options import add_model_options, model_of
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     facts = {
         "examples": len(data.y), **checkup.sizes(data, labels), "features": matrix.shape[1],
         "stored values": int(listed.nnz), "input bytes": matrix_bytes(matrix), f"{card.noun}s": len(labels),
-        **checkup.facts(data, labels),
+        **checkup.facts(data, labels), **facts_of(data.decided),
     }  # fmt: skip
     by_size = sorted(labels.items()) if checkup.in_order else labels.most_common()
     facts[f"{card.noun} counts"] = {str(label): count for label, count in by_size}

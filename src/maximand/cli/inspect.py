@@ -10,6 +10,7 @@ from rich.console import Console
 
 from maximand.cards import card_of
 from maximand.cards.steps import first_step, predictor_of
+from maximand.cli.data import decided_by_training, facts_of
 from maximand.cli.output import add_common_options, listing, show, table
 from maximand.features import RowBlock
 from maximand.files.container import from_bytes, read
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     values = {
         "file": options.model, "bytes": len(content), "format": header["format"], "library": header.get("library"),
         "steps": [tree["estimator"] for _, tree in header["steps"]], **summary(predictor),
-        "classes": predictor.classes_.tolist(),
+        **facts_of(decided_by_training(predictor)), "classes": predictor.classes_.tolist(),
     }  # fmt: skip
     changed = {name: repr(value) for name, value in predictor.get_params(deep=False).items()}
     largest = largest_weights(model, options.top)

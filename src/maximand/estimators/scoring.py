@@ -9,14 +9,17 @@ from sklearn.utils import compute_class_weight
 
 from maximand.costs import Cost, Hamming
 from maximand.support import Array, Bools, Ints
-from maximand.tasks.base import checked_weight, finite_weights, usable_weights
-from maximand.tasks.label_names import Candidates, unknown
+from maximand.tasks.base import checked_weight, finite_weights, numbers_of, usable_weights
+from maximand.tasks.label_names import Candidates, check_candidates, unknown
 
 
 def class_factors(class_weight: Any, classes: np.ndarray, codes: Ints) -> Array:
     """Return the weight of every class, by scikit-learn's rules, from the codes of the labels that are known."""
     if isinstance(class_weight, dict):
-        finite_weights(np.array(list(class_weight.values()), dtype=float), list(class_weight), "class_weight")
+        listed, weights = list(class_weight), np.fromiter(class_weight.values(), dtype=object)
+        finite_weights(numbers_of(weights, listed, "class_weight"), listed, "class_weight")
+    elif not (class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced")):
+        raise ValueError(f"class_weight is {class_weight!r}; give 'balanced', or a dict with a weight for each class.")
     known = codes[codes >= 0]
     present = np.unique(known)
     factors = np.ones(classes.size)
@@ -41,6 +44,9 @@ def share_right(true: list[Any], guesses: list[Any], sizes: Any, sample_weight: 
 
     A set of candidates is right where the guess is one of them.
     """
+    for i, label in enumerate(true):
+        if isinstance(label, Candidates):
+            check_candidates(label, f"Label {i} of Y")
     known = np.array([not unknown(label) for label in true], dtype=bool)
     right = np.array(
         [

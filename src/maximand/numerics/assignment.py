@@ -10,12 +10,13 @@ are nearer than the end of the shortest path rise by the difference.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.inner import inner
 from maximand.support import Array, Bools
 
 FREE = -1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _begin(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
     """Price each column at its largest score, give rows one of their best columns while these are free."""
     k = scores.shape[0]
@@ -44,7 +45,7 @@ def _begin(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _outbid(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
     """Let each free row take its best column and raise its price until the second best is as good; once around."""
     k = scores.shape[0]
@@ -66,7 +67,7 @@ def _outbid(scores, prices, row_of, column_of):  # type: ignore[no-untyped-def]
                 column_of[rival] = FREE
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@inner(fastmath={"nnan", "nsz"})
 def _nearest(distance, bars, row_of):  # type: ignore[no-untyped-def]
     """Return the smallest distance without a bar and where it is: at a free column if one has it."""
     k = distance.size
@@ -82,7 +83,7 @@ def _nearest(distance, bars, row_of):  # type: ignore[no-untyped-def]
     return near, place if place < k else place - k
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@inner(fastmath={"nnan", "nsz"})
 def _augment(scores, start, prices, row_of, column_of, distance, before, bars):  # type: ignore[no-untyped-def]
     """Match the free row `start` along a shortest path to a free column; say whether there is one."""
     k = scores.shape[0]

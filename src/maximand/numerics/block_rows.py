@@ -9,8 +9,8 @@ weights of a label side by side: `by_label` and `by_feature` translate.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from maximand.numerics.inner import inner
 from maximand.numerics.lowering import (
     BASE,
     BIAS,
@@ -29,7 +29,7 @@ from maximand.numerics.lowering import (
 from maximand.support import Array, Ints
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def most_parts(rows, i):  # type: ignore[no-untyped-def]
     """Return the number of parts of example i."""
     total = 0
@@ -51,14 +51,14 @@ class Room(NamedTuple):
     runs: Ints
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def room_for(rows, count):  # type: ignore[no-untyped-def]
     """Return room for so many rows."""
     n = count * rows.most_pairs
     return Room(np.empty(n, np.int64), np.empty(n), np.zeros(count + 1, np.int64), np.empty((count, 3), np.int64))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def write_rows(rows, i, parts, n_parts, room):  # type: ignore[no-untyped-def]
     """Write the rows of the first parts listed of example i; return the room, larger where there was too little."""
     if n_parts > len(room.runs):
@@ -124,7 +124,7 @@ def write_rows(rows, i, parts, n_parts, room):  # type: ignore[no-untyped-def]
     return room
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@inner(fastmath={"reassoc", "contract"})
 def _dense_score(row, weights):  # type: ignore[no-untyped-def]
     total = 0.0
     for f in range(row.size):
@@ -132,13 +132,13 @@ def _dense_score(row, weights):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _dense_add(row, amount, out):  # type: ignore[no-untyped-def]
     for f in range(row.size):
         out[f] += amount * row[f]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def score_rows(count, room, dense, weights, out):  # type: ignore[no-untyped-def]
     """Write the products of the rows with the weights."""
     at, by, begins, runs = room
@@ -152,7 +152,7 @@ def score_rows(count, room, dense, weights, out):  # type: ignore[no-untyped-def
         out[p] = total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def add_rows(count, amounts, factor, room, dense, out):  # type: ignore[no-untyped-def]
     """Add factor times the sum of the rows times their amounts."""
     at, by, begins, runs = room
@@ -166,7 +166,7 @@ def add_rows(count, amounts, factor, room, dense, out):  # type: ignore[no-untyp
                 _dense_add(dense[begin : begin + length], amount, out[run : run + length])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def clear_rows(count, amounts, room, out):  # type: ignore[no-untyped-def]
     """Write zeros where rows with an amount are not zero."""
     at, _, begins, runs = room

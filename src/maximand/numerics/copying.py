@@ -1,9 +1,9 @@
 """Copying inside kernels."""
 
-from numba import njit
+from maximand.numerics.inner import inner
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def overwrite(out, source):  # type: ignore[no-untyped-def]
     """Do out[:] = source[:out.size], without what numba adds to that: text for shapes that differ, slow to compile."""
     for m in range(out.size):

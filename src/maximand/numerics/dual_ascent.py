@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.block_rows import add_rows, clear_rows, most_parts, room_for, score_rows, write_rows
+from maximand.numerics.inner import inner
 from maximand.numerics.lowering import PartRows
 from maximand.support import Array, Bools, Ints
 
@@ -36,7 +37,7 @@ class PlaneLists(NamedTuple):
     products: Array
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _most_parts(examples, rows):  # type: ignore[no-untyped-def]
     most = 0
     for i in examples:
@@ -44,17 +45,17 @@ def _most_parts(examples, rows):  # type: ignore[no-untyped-def]
     return most
 
 
-@njit(cache=True, nogil=True)
-def _list_parts(p, lists, in_use, place, used):  # type: ignore[no-untyped-def]
+@inner()
+def _list_parts(p, lists, above, place, used):  # type: ignore[no-untyped-def]
     """List every part that the planes from p on have, once, and its place in that list; return how many there are.
 
-    `in_use` passes over planes whose alpha is 0. A place is right only where used[place[part]] is the part, so nothing
-    need be wiped out before the next list.
+    Planes whose alpha is not above a number are passed over. A place is right only where used[place[part]] is the part,
+    so nothing need be wiped out before the next list.
     """
     count = np.int64(0)
     while p >= 0:
-        skip = in_use and lists.alpha[p] == 0.0
-        for j in range(lists.indptr[p + 1] if skip else lists.indptr[p], lists.indptr[p + 1]):
+        wanted = lists.alpha[p] > above
+        for j in range(lists.indptr[p] if wanted else lists.indptr[p + 1], lists.indptr[p + 1]):
             part = lists.parts[j]
             if not (place[part] < count and used[place[part]] == part):
                 place[part], used[count] = count, part
@@ -63,7 +64,7 @@ def _list_parts(p, lists, in_use, place, used):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _score(p, lists, place, scores):  # type: ignore[no-untyped-def]
     """Return z_p @ w, given the scores of the parts at w, by their places."""
     total = 0.0
@@ -72,14 +73,14 @@ def _score(p, lists, place, scores):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _add_plane(p, factor, lists, place, out):  # type: ignore[no-untyped-def]
     """Add the coefficients of z_p, by the places of their parts."""
     for j in range(lists.indptr[p], lists.indptr[p + 1]):
         out[place[lists.parts[j]]] += factor * lists.data[j]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _multiply(p, count, lists, place, room, dense, scratch, amounts, scores):  # type: ignore[no-untyped-def]
     """Write the products of z_p with itself and with the slopes after it; `scratch` holds zeros."""
     amounts[:count] = 0.0
@@ -93,13 +94,13 @@ def _multiply(p, count, lists, place, room, dense, scratch, amounts, scores):  #
         at, q = at + 1, lists.following[q]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _product(a, b, planes, lists):  # type: ignore[no-untyped-def]
     """Return z_p @ z_q of the planes at places a and b of their list."""
     return lists.products[lists.first_product[planes[min(a, b)]] + abs(a - b)]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _raise_dual(planes, heights, factor, lists):  # type: ignore[no-untyped-def]
     """Move alpha between the planes of one example, given their heights.
 
@@ -109,7 +110,7 @@ def _raise_dual(planes, heights, factor, lists):  # type: ignore[no-untyped-def]
     """
     alpha, n, first = lists.alpha, planes.size, -1.0
     for _ in range(MOST_STEPS * n):
-        high, low, average = 0, -1, 0.0
+        high, low, average = np.int64(0), np.int64(-1), 0.0  # of one type from the first, or more is compiled
         for a in range(n):
             if heights[a] > heights[high]:
                 high = a
@@ -156,7 +157,7 @@ def sweep(
     place, used, scores = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
     amounts, products = np.empty(most), np.empty(most)
     planes, height, before = np.empty(8, np.int64), np.empty(8), np.empty(8)
-    room = room_for(rows, 64)
+    room = room_for(rows, np.int64(64))
     work = 0
     for visit in range(examples.size):
         i = examples[visit]
@@ -168,7 +169,7 @@ def sweep(
             continue
         if n > planes.size:
             planes, height, before = np.empty(2 * n, np.int64), np.empty(2 * n), np.empty(2 * n)
-        count = _list_parts(lists.head[i], lists, False, place, used)
+        count = _list_parts(lists.head[i], lists, -1.0, place, used)
         room = write_rows(rows, i, used, count, room)
         score_rows(count, room, rows.dense, weights, scores)
         p = lists.head[i]
@@ -195,11 +196,11 @@ def heights(examples: Ints, lists: PlaneLists, rows: PartRows, weights: Array, h
     """Write the height of the highest plane of each example, -inf where there is none, and the alpha-average."""
     most = _most_parts(examples, rows)
     place, used, scores = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
-    room = room_for(rows, 64)
+    room = room_for(rows, np.int64(64))
     for j in range(examples.size):
         highest[j], average[j] = -np.inf, 0.0
         p = lists.head[examples[j]]
-        count = _list_parts(p, lists, False, place, used)
+        count = _list_parts(p, lists, -1.0, place, used)
         room = write_rows(rows, examples[j], used, count, room)
         score_rows(count, room, rows.dense, weights, scores)
         while p >= 0:
@@ -214,10 +215,10 @@ def combine(lists: PlaneLists, rows: PartRows, share: Array, out: Array) -> None
     """Add share_i alpha_p z_p over all planes to out."""
     most = _most_parts(np.arange(share.size), rows)
     place, used, amounts = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
-    room = room_for(rows, 64)
+    room = room_for(rows, np.int64(64))
     for i in range(share.size):
         p = lists.head[i]
-        count = _list_parts(p, lists, True, place, used)
+        count = _list_parts(p, lists, 0.0, place, used)
         amounts[:count] = 0.0
         while p >= 0:
             if lists.alpha[p] > 0.0:

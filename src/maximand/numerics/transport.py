@@ -18,6 +18,8 @@ Far from the minimum the prices of the best assignment are the start: at these D
 import numpy as np
 from numba import njit
 
+from maximand.numerics.inner import inner
+
 LEAST_DAMPING, MOST_DAMPING = 1e-2, 1e3  # in units of the largest error of a column sum
 SHALLOW = 0.8  # how steep D may rise at the end of a step, in units of how steep it fell at the start
 SHORTEST = 1e-10  # fraction of a step
@@ -49,7 +51,7 @@ def products(shares, weights):  # type: ignore[no-untyped-def]
                     weights[j, l] += p * shares[i, l]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@inner(error_model="numpy", fastmath=FAST)
 def solve_step(weights, sums, damping, ground, step):  # type: ignore[no-untyped-def]
     """Write the solution of (L + damping * error) step = sums - 1, L the Laplacian of a graph with these weights.
 
@@ -100,7 +102,7 @@ def solve_step(weights, sums, damping, ground, step):  # type: ignore[no-untyped
     return slope_of(sums, step)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@inner(error_model="numpy", fastmath=FAST)
 def slope_of(sums, step):  # type: ignore[no-untyped-def]
     """Return the derivative of D along a step."""
     slope = 0.0
@@ -109,13 +111,13 @@ def slope_of(sums, step):  # type: ignore[no-untyped-def]
     return slope
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def next_damping(damping, length):  # type: ignore[no-untyped-def]
     """Return the damping of the next step: ten times more after one that had to be shortened, or else less."""
     return min(10.0 * damping, MOST_DAMPING) if length < 0.5 else max(0.1 * damping, LEAST_DAMPING)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@inner(error_model="numpy", fastmath=FAST)
 def column_error(sums):  # type: ignore[no-untyped-def]
     """Return the largest error of a column sum."""
     worst = 0.0
@@ -124,7 +126,7 @@ def column_error(sums):  # type: ignore[no-untyped-def]
     return worst
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def give_up(i, values, means, starts, converged):  # type: ignore[no-untyped-def]
     """Write that example i has no permutation."""
     values[i], converged[i] = -np.inf, True
@@ -132,7 +134,7 @@ def give_up(i, values, means, starts, converged):  # type: ignore[no-untyped-def
     starts[i] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def shorter(length, slope, there):  # type: ignore[no-untyped-def]
     """Return a length nearer to where D is least, from its slopes at the start of a step and at its end."""
     return length * min(max(slope / (slope - there), 0.1), 0.7)

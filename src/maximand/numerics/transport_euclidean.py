@@ -5,6 +5,7 @@ from numba import njit
 
 from maximand.numerics.assignment import match, matching_room
 from maximand.numerics.copying import overwrite
+from maximand.numerics.inner import inner
 from maximand.numerics.transport import (
     FAST,
     LEAST_DAMPING,
@@ -26,7 +27,7 @@ SPARSE = 0.25  # share of entries in the supports below which their pairs are fe
 LATE = 15  # iterations after which these prices are tried all the same
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@inner(error_model="numpy", fastmath=FAST)
 def _reduce(scores, potentials, reduced):  # type: ignore[no-untyped-def]
     """Write scores - potentials, each row less its maximum; return what that takes from D: -inf if a row is all -inf.
 
@@ -50,7 +51,7 @@ def _reduce(scores, potentials, reduced):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@inner(error_model="numpy", fastmath=FAST)
 def _thresholds(scores, potentials, thresholds, mean, shares, sums):  # type: ignore[no-untyped-def]
     """Write the projections max(z - a, 0) of all rows z = scores - potentials onto the simplex; return D.
 
@@ -74,7 +75,10 @@ def _thresholds(scores, potentials, thresholds, mean, shares, sums):  # type: ig
                 excess += over if over > 0.0 else 0.0
                 count += 1.0 if over > 0.0 else 0.0
             if count == 0.0:
-                a = mean[i].max() - 1.0
+                top = mean[i, 0]
+                for j in range(1, k):
+                    top = max(top, mean[i, j])
+                a = top - 1.0
                 continue
             a += (excess - 1.0) / count
             if count == size:
@@ -92,7 +96,7 @@ def _thresholds(scores, potentials, thresholds, mean, shares, sums):  # type: ig
     return value
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _pair_products(shares, support, weights):  # type: ignore[no-untyped-def]
     """Write what `products` does, pair by pair of each support: all shares of a row that are not zero are equal."""
     k = shares.shape[0]
@@ -108,7 +112,7 @@ def _pair_products(shares, support, weights):  # type: ignore[no-untyped-def]
                 weights[support[a], support[b]] += 1.0 / size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _begin(own, potentials, reduced, moves, thresholds, mean, shares, sums):  # type: ignore[no-untyped-def]
     """Write the matrix of some potentials, from which they are to move; return the two parts of D."""
     known = _reduce(own, potentials, reduced)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SCALES = ("quick", "standard", "paper")
+STANDARD = "standard"
+SCALES = ("quick", STANDARD, "paper")
 PACKAGES = ("maximand", "numpy", "scipy", "numba", "scikit-learn")
 
 Progress = Callable[[int, int, str], None]
@@ -34,7 +35,8 @@ class Study:
     """How an experiment is to be run: its scale, where data and results are, how many processes, the seed.
 
     Finished cells are files under out/cells: a run that was killed goes on with those that are missing. Results of
-    another seed than 0 go into a folder of their own, so that none replaces another.
+    another scale than standard, or of another seed than 0, go into a folder of their own, so that none replaces
+    another.
     """
 
     name: str
@@ -49,7 +51,8 @@ class Study:
     @property
     def folder(self) -> Path:
         """Where the results go."""
-        return self.out / f"seed-{self.seed}" if self.seed else self.out
+        folder = self.out if self.scale == STANDARD else self.out / self.scale
+        return folder / f"seed-{self.seed}" if self.seed else folder
 
     def file(self, name: str) -> Path:
         """Return the path of a data file, and note its hash for the results."""

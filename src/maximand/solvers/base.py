@@ -139,10 +139,10 @@ class Run:
             return None
         return max(0.0, self.value - self.bound)
 
-    def take(self, iterate: Iterate, keep_last: bool) -> None:
-        """Note an iterate."""
-        self.guarantee = self.guarantee & iterate.guarantee
-        if iterate.value < self.value or keep_last or not self.weights.size:
+    def take(self, iterate: Iterate, keep_last: bool, doubtful: bool) -> None:
+        """Note an iterate; one of a doubtful value is not better than others, and leaves no guarantee."""
+        self.guarantee = self.guarantee & (Guarantee.ESTIMATE if doubtful else iterate.guarantee)
+        if (iterate.value < self.value and not doubtful) or keep_last or not self.weights.size:
             self.weights, self.value = iterate.weights, iterate.value
         if iterate.bound is not None:
             self.bound = max(self.bound, iterate.bound)
@@ -226,13 +226,12 @@ class Solver(ABC):
                 try:
                     with limited(objective, left) if run.history and left < np.inf else nullcontext():
                         iterate = next(iterates)
-                    run.take(iterate, self.keeps_last)
+                    doubtful = objective.loss.nonnegative and below(iterate.value, 0.0, 0.0)  # it cannot be
+                    run.take(iterate, self.keeps_last, doubtful)
                 except StopIteration as end:
                     reason, converged = self._ended(run, end.value)
                     break
                 run.guarantee = run.guarantee & objective.tally.guarantee
-                if objective.loss.nonnegative and below(run.value, 0.0, 0.0):
-                    run.guarantee = Guarantee.ESTIMATE  # the arithmetic made a value that cannot be
                 gap, seconds = run.gap, working_seconds() - began
                 record = Record(len(run.history) + 1, seconds, objective.tally.calls - calls, run.value, gap)
                 run.history.append(record)

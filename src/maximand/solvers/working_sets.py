@@ -66,9 +66,13 @@ class WorkingSets:
             list(self.objective.engine.map(Shard.ask, [shard], NAME, "restore", values))
 
     def retarget(self, regularization: float, reward: Plane) -> None:
-        """Take another linear part or regularisation; the planes stay valid, as they bound the penalty alone."""
+        """Take another linear part or regularisation; the planes stay valid, as they bound the penalty alone.
+
+        Where there are none yet, the weights stay zero: nothing balances the linear part.
+        """
         self.regularization, self.reward = regularization, reward
-        self._renew()
+        if self.count:
+            self._renew()
 
     def _renew(self) -> None:
         """Make the weights of alpha again, which wipes out the rounding of the updates."""

@@ -91,6 +91,11 @@ class OutputSpace(ABC):
         """Per example: whether there is an output, so that Y is not empty."""
         return np.ones(self.n_examples, dtype=bool)
 
+    @property
+    def remedy(self) -> str:
+        """What to do where no output agrees with an annotation."""
+        return "correct the annotation or the rules that forbid outputs, or drop the example"
+
     def possible(self, annotation: Any) -> Bools:
         """Per example: whether an output agrees with the annotation, so that Y* is not empty."""
         return self.argmax_given(np.zeros(self.layout.n_scores), annotation).value > -np.inf

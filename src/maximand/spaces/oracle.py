@@ -155,18 +155,28 @@ class OracleSpace(OutputSpace):
         more = (annotation.psi > 0) & (support.mean > annotation.psi)  # paid for twice, so that others were passed over
         return Support(values, mean, support.guarantee & Guarantee.UNDER if more.any() else support.guarantee)
 
-    def overlooked(self, annotation: Parts) -> Ints:
-        """Return the fully annotated examples whose output the argmax overlooks at scores that favour it.
+    def overlooked(self, annotation: Parts, sign: float = 1.0) -> Ints:
+        """Return the annotated examples of which the argmax overlooks every agreeing output where no other is as good.
 
-        The scores are 1 on its parts and -1 on all others. Where parts occur once or not at all, it is the best of all
-        outputs then, and the only best one.
+        The scores are 1 on the parts that are there, -1 on those that are not, 0 on those that are not known. Where
+        parts occur once or not at all, an output that agrees is the best of all then. With sign=-1 an argmax is asked
+        as one that minimises would have to be.
         """
-        examples = np.flatnonzero(annotation.full)
+        known = annotation.psi >= 0
+        examples = np.flatnonzero(np.logical_or.reduceat(known, self.offsets[:-1]))
         if not examples.size:
             return examples
-        full, asked = annotation.take(examples), self.take(examples)
-        theta = np.where(full.psi > 0, 1.0, -1.0)
-        return examples[~(asked.argmax(theta).value >= asked.layout.dot(theta, full.psi))]
+        some, asked = annotation.take(examples), self.take(examples)
+        theta = np.where(some.psi > 0, 1.0, -1.0) * (some.psi >= 0)
+        return examples[~(sign * asked.argmax(sign * theta).value >= asked.layout.dot(theta, asked.encode(some)))]
+
+    @property
+    def remedy(self) -> str:
+        """Where no output was found, it may be that there are some."""
+        return (
+            "correct the annotation or drop the example, unless argmax overlooks such outputs: check_oracle compares "
+            "it with brute force on small instances"
+        )
 
     def outputs(self) -> Array:
         """Return psi of every output of a batch of one; needs the user's enumeration."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -108,12 +110,28 @@ def checked_weight(sample_weight: Any, n_examples: int) -> Array | None:
     """Refuse sample weights that are negative, not finite, all zero or of the wrong number."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=float)
+    weight = numbers_of(sample_weight, range(n_examples), "sample_weight")
     if weight.ndim == 0:
         weight = np.full(n_examples, float(weight))
     if weight.shape != (n_examples,):
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected ({n_examples},): one weight per example.")
     return usable_weights(weight, range(n_examples), "sample_weight", "example")
+
+
+def numbers_of(weights: Any, owners: Iterable[Any], name: str) -> Array:
+    """Return weights as numbers; refuse what is none, text too."""
+    with suppress(TypeError, ValueError):  # such as lists of several lengths
+        given = np.asarray(weights)
+        if given.dtype.kind in "biuf" or (given.dtype == object and all(map(_is_number, given.flat))):
+            return given.astype(float)
+    each = zip(owners, weights, strict=False) if isinstance(weights, Iterable) else ()
+    wrong = ((f"{name}[{owner!r}]", weight) for owner, weight in each if not _is_number(weight))
+    place, weight = next(wrong, (name, weights))
+    raise ValueError(f"{place} is {weight!r}; weights must be numbers, finite and not negative.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (Real, np.bool_))
 
 
 def finite_weights(weights: Array, owners: Sequence[Any], name: str) -> None:

@@ -39,19 +39,37 @@ def single_column(labels: Any) -> Any:
 def coded(labels: Iterable[Any], classes: Any = None) -> list[Any]:
     """Return labels that may be codes as plain Python values, None where nothing is known.
 
-    That is what `unknown` says, and -1, unless the classes that a user lists have it. Where an example has one label,
-    -1 is a label like any other: {-1, 1} is how scikit-learn and svmlight files code two classes.
+    That is what `unknown` says, and -1, unless the classes that a user lists have it; sets of candidates hold None
+    then. Where an example has one label, -1 is a label like any other: {-1, 1} is how scikit-learn and svmlight files
+    code two classes.
     """
     given = list(labels)
     if set(map(type, given)) <= {str, int, bool} and -1 not in given:
         return given
     minus_one = classes is None or not any(_is_minus_one(label) for label in classes)
-    plain = (label.item() if isinstance(label, np.generic) else label for label in given)
-    return [None if unknown(label) or (minus_one and _is_minus_one(label)) else label for label in plain]
+
+    def plain(label: Any) -> Any:
+        if isinstance(label, Candidates):
+            return frozenset(map(plain, label))
+        label = label.item() if isinstance(label, np.generic) else label
+        return None if unknown(label) or (minus_one and _is_minus_one(label)) else label
+
+    return list(map(plain, given))
 
 
 def _is_minus_one(label: Any) -> bool:
     return isinstance(label, (int, float, np.number)) and label == -1
+
+
+def check_candidates(candidates: Any, where: str) -> None:
+    """Refuse a set that is no choice between labels."""
+    if not candidates:
+        raise ValueError(f"{where} is an empty set; give its candidates, or None where unknown.")
+    if any(map(unknown, candidates)):
+        raise ValueError(
+            f"{where} is a set of candidates one of which is not known (None, NaN, or -1 where that is no label): "
+            f"{set(candidates)!r}. List candidates only, or give None where it may be any label."
+        )
 
 
 def ordered(labels: Iterable[Any]) -> np.ndarray:
@@ -122,9 +140,9 @@ class LabelNames:
             label = labels[i]
             if not isinstance(label, Candidates):
                 codes[i] = -1 if unknown(label) else self.code(label, i, where)
-            elif not label:
-                raise ValueError(f"{where(i)} is an empty set; give its candidates, or None where unknown.")
-            elif len(label) == 1:
+                continue
+            check_candidates(label, where(i))
+            if len(label) == 1:
                 codes[i] = self.code(next(iter(label)), i, where)
             else:
                 row = rows.setdefault(frozenset(label), len(rows))

@@ -16,7 +16,7 @@ from maximand.inference import FactorGraphs, Inference, Structure, Structures
 from maximand.spaces import Graph, Labels, Sizes, Subset
 from maximand.support import Array, Ints
 from maximand.tasks.base import Task, checked_pairs
-from maximand.tasks.label_names import LabelNames, given_classes, is_frame, ordered, unknown
+from maximand.tasks.label_names import LabelNames, coded, given_classes, is_frame, ordered, unknown
 from maximand.tasks.label_sets import Independent, Pairwise, Shape
 from maximand.tasks.table import BoundTable
 
@@ -46,7 +46,7 @@ class MultilabelTask(Task):
         known = None if self.classes is None else given_classes(self.classes)
         if known is None and is_frame(Y):
             known = given_classes(list(Y.columns))
-        Y = read(by_name(Y, known), n_labels=None if known is None else known.size)
+        Y = read(by_name(Y, known), known)
         if known is not None:
             classes = known
         elif isinstance(Y, np.ndarray):
@@ -85,7 +85,7 @@ def by_name(Y: Any, classes: np.ndarray | None) -> Any:
     return Y[classes.tolist()]
 
 
-def read(Y: Any, indicators: bool | None = None, n_labels: int | None = None) -> np.ndarray | list[Any]:
+def read(Y: Any, classes: np.ndarray | None, indicators: bool | None = None) -> np.ndarray | list[Any]:
     """Return indicators as a matrix, and collections of labels as a list with one for each row.
 
     Lists of equal length in which there is nothing but 1, 0, -1, NaN and None are indicators, unless it is known that
@@ -105,11 +105,16 @@ def read(Y: Any, indicators: bool | None = None, n_labels: int | None = None) ->
     rows = list(Y)
     listed = [row for row in rows if not unknown(row)]
     lengths = {len(row) if isinstance(row, (list, tuple, np.ndarray)) and _indicators(row) else 0 for row in listed}
-    if indicators is not False and len(lengths) == 1 and 0 not in lengths and (n_labels is None or n_labels in lengths):
+    if (
+        indicators is not False
+        and len(lengths) == 1
+        and 0 not in lengths
+        and (indicators or classes is None or classes.size in lengths)
+    ):
         return np.asarray([[None] * lengths.copy().pop() if unknown(row) else list(row) for row in rows])
     rows = [{} if unknown(row) else row for row in rows]
     for i, row in enumerate(rows):
-        _check_collection(row, i)
+        _check_collection(row, i, classes)
     return rows
 
 
@@ -122,7 +127,7 @@ def _indicators(values: Any) -> bool:
     return all(unknown(value) or (isinstance(value, NUMBER) and value in (-1, 0, 1)) for value in values)
 
 
-def _check_collection(row: Any, i: int) -> None:
+def _check_collection(row: Any, i: int, classes: np.ndarray | None) -> None:
     if not _several(row):
         raise ValueError(
             f"y[{i}] is {row!r}; give a collection of labels for each row, such as a set, or None where nothing is "
@@ -133,10 +138,10 @@ def _check_collection(row: Any, i: int) -> None:
         again = len(set(labels)) < len(labels)
     except TypeError:
         raise ValueError(f"y[{i}] is {row!r}; labels are strings, numbers or tuples.") from None
-    if any(map(unknown, labels)):
+    if None in coded(labels, classes):
         raise ValueError(
             f"y[{i}] is {row!r}; a collection names the labels that are there. Where some are not known, give a dict "
-            "{label: True, False or None}."
+            "{label: True, False or None}; where -1 is a label, list it with classes=."
         )
     if again:
         twice = next(label for label in labels if labels.count(label) > 1)
@@ -228,7 +233,7 @@ class BoundMultilabel(BoundTable):
 
     def codes(self, Y: Any) -> Ints:
         """Return the matrix (row, label): 1, 0, or -1 where not known."""
-        Y = read(by_name(Y, self.names.classes), self.indicators)
+        Y = read(by_name(Y, self.names.classes), self.names.classes, self.indicators)
         return self._from_matrix(Y) if isinstance(Y, np.ndarray) else self._from_sets(Y)
 
     def _from_matrix(self, matrix: np.ndarray) -> Ints:

@@ -49,16 +49,27 @@ class OracleTask(Task):
 
     def _try_argmax(self, examples: Examples, annotation: Parts) -> None:
         """Refuse an argmax that overlooks an annotated output where nothing else is as good."""
-        assert isinstance(examples.space, OracleSpace)
-        overlooked = examples.space.overlooked(annotation)
+        space = examples.space
+        assert isinstance(space, OracleSpace)
+        overlooked = space.overlooked(annotation)
         if not overlooked.size:
             return
-        i = overlooked[0]
-        found = (
-            f"With scores of 1 on the parts of Y[{i}] and -1 on all others, argmax does not return Y[{i}] but one "
-            f"of lower score: either Y[{i}] is not an output of X[{i}], or argmax does not find the best one; "
-            "check_oracle compares it with brute force on small instances."
-        )
+        i = int(overlooked[0])
+        one, known = space.take(slice(i, i + 1)), annotation.take(slice(i, i + 1))
+        if known.full.all():
+            found = (
+                f"With scores of 1 on the parts of Y[{i}] and -1 on all others, argmax does not return Y[{i}] but one "
+                f"of lower score: either Y[{i}] is not an output of X[{i}], or argmax does not find the best one"
+            )
+        else:
+            found = (
+                f"With scores of 1 on the parts that Y[{i}] has, -1 on those that it has not and 0 on those that are "
+                f"not known, argmax does not return an output that agrees with Y[{i}] but one of lower score: either "
+                f"no output of X[{i}] agrees with it, or argmax does not find the best one"
+            )
+        if not one.overlooked(known, sign=-1.0).size:
+            found += ". It does where all scores change their signs, so it seems to minimise"
+        found += "; check_oracle compares it with brute force on small instances."
         if self.guarantee.bounds_from_above:
             raise ValueError(found)
         warnings.warn(found, RuntimeWarning, stacklevel=5)

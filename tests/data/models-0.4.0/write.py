@@ -56,6 +56,7 @@ def multiclass(rng):
     softened = mx.Loss("softened", mx.Soft(ALL, cost=1, temperature=0.5), mx.Soft(ANNOTATED, temperature=0.5))
     polyak = mx.Subgradient(max_iterations=4, steps=mx.Polyak(hope=0.4), batch_size=None)
     calibrated = mx.Calibrated(mx.CostMatrix(costs), mx.Soft(temperature=0.5))
+    four = {"n_components": 4, "random_state": 0}
     return {
         "multiclass-names": (mx.MulticlassClassifier(loss="crf", classes=["ß", "a", "z", "b"], **LIMITS), X, names),
         "multiclass-mixed-labels": (mx.MulticlassClassifier(classes=["a", 1], n_threads=1, **LIMITS), X, mixed),
@@ -92,18 +93,12 @@ def multiclass(rng):
         ),
         "multiclass-polyak": (mx.MulticlassClassifier(solver=polyak, cost=mx.ZeroOne()), X, y),
         "multiclass-kernel": (
-            make_pipeline(
-                MaxAbsScaler(), RBFSampler(n_components=4, random_state=0), mx.MulticlassClassifier(**LIMITS)
-            ),
+            make_pipeline(MaxAbsScaler(), RBFSampler(**four), mx.MulticlassClassifier(**LIMITS)),
             X,
             y,
         ),
         "multiclass-polynomial": (
-            make_pipeline(
-                StandardScaler(),
-                PolynomialCountSketch(n_components=4, random_state=0),
-                mx.MulticlassClassifier(**LIMITS),
-            ),
+            make_pipeline(StandardScaler(), PolynomialCountSketch(**four), mx.MulticlassClassifier(**LIMITS)),
             X,
             y,
         ),

@@ -14,6 +14,7 @@ from maximand.cards.card import Card, Scored
 from maximand.cards.checkup import Checkup, Finding
 from maximand.cards.data import Dataset, Format, Known, Unlabelled
 from maximand.cards.findings import of_labels
+from maximand.cards.indices import FIRST_INDEX, read_counted
 from maximand.cards.options import CLASS_WEIGHT, SCALE, Options, weights_by_label
 from maximand.cards.steps import scaled
 from maximand.estimators.multiclass.estimator import MulticlassClassifier
@@ -25,7 +26,7 @@ from maximand.tasks.multiclass import BoundMulticlass
 def read(source: str, known: Known, options: Options) -> Dataset:
     """Read svmlight rows; whole numbers are labels as they are."""
     try:
-        rows = read_svmlight(source, n_features=known.n_features, zero_based=known.decided.get("zero_based", "auto"))
+        rows = read_counted(read_svmlight, source, known, options)
     except FormatError as error:
         problem = error.problem.replace("use read_multilabel_svmlight", "say --format svmlight-multilabel")
         raise FormatError(error.name, error.line, problem) from None
@@ -69,7 +70,9 @@ CARD = Card(
     MulticlassTask,
     BoundMulticlass,
     check=BoundMulticlass.check,
-    formats=(Format("svmlight", "rows with one label each", read, (".svm", ".svmlight", ".libsvm")),),
+    formats=(
+        Format("svmlight", "rows with one label each", read, (".svm", ".svmlight", ".libsvm"), options=(FIRST_INDEX,)),
+    ),
     build=build,
     lines=lines,
     scores=scores,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from maximand.cards.data import Dataset, Format, Known, Unlabelled
+from maximand.cards.indices import FIRST_INDEX, read_counted
 from maximand.cards.options import Option, Options
 from maximand.cards.tables import check_columns
 from maximand.formats import (
@@ -57,8 +58,7 @@ def _names_of_labels(source: str, known: Known, options: Options) -> Source:
 
 def read_rows(source: str, known: Known, options: Options) -> Dataset:
     """Read svmlight rows; y is a matrix of indicators with a column for each label that occurs."""
-    zero_based = known.decided.get("zero_based", "auto")
-    sets = read_multilabel_svmlight(source, n_features=known.n_features, zero_based=zero_based)
+    sets = read_counted(read_multilabel_svmlight, source, known, options)
     labels = sorted(set().union(*sets.labels))
     place = {label: column for column, label in enumerate(labels)}
     y = np.zeros((len(sets.labels), len(labels)), dtype=np.int8)
@@ -70,5 +70,5 @@ def read_rows(source: str, known: Known, options: Options) -> Dataset:
 LABELS = Option("--labels", "XML file that names the labels among the columns of Mulan's ARFF", metavar="FILE")
 FORMATS = (
     Format("mulan", CONTENT, read_table, (".arff",), unlabelled_table, options=(LABELS,)),
-    Format("svmlight-multilabel", CONTENT, read_rows, variant_of="svmlight"),
+    Format("svmlight-multilabel", CONTENT, read_rows, variant_of="svmlight", options=(FIRST_INDEX,)),
 )
