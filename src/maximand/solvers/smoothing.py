@@ -20,7 +20,8 @@ from maximand.spaces import OutputSpace
 from maximand.support import EPSILON, Array, Geometry, Plane, Support, Waiting
 from maximand.targets import Target
 
-SHARE = 0.25  # of the tolerance: what a temperature may leave, and what the descent at it
+FIRST = 2.5  # of the tolerance, times the value at the start: the first temperature
+SHARE = 0.25  # of the tolerance: what a descent may leave
 COLDEST = 1e-9  # in relation to the value at the start
 ACCURACY = 1e-9  # of means: how far they may be from an average of outputs
 
@@ -170,7 +171,7 @@ class Smoothing(Solver):
             weights, began = state.descent.weights, working_seconds()
             value = objective.value(weights)
             last = 2.0 * (working_seconds() - began)
-            state.temperature = SHARE * max(self.tolerance, EPSILON) * max(abs(value), np.finfo(float).tiny)
+            state.temperature = FIRST * max(self.tolerance, EPSILON) * max(abs(value), np.finfo(float).tiny)
             state.begun = True
             yield Iterate(weights, value)
         coldest = COLDEST * state.temperature
