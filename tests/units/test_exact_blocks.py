@@ -1,5 +1,6 @@
 """Dual blocks with a closed form: choices, choices with pairs of their own, sets of independent items."""
 
+from copy import deepcopy
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,7 @@ from maximand.objective import Objective
 from maximand.solvers import BlockFrankWolfe, OneSlack, automatic
 from maximand.solvers.item_blocks import ItemBlocks
 from maximand.solvers.simplex_blocks import SimplexBlocks
+from maximand.solvers.snapshots import snapshot
 from maximand.spaces import Choice, Choices, Labels, Subset
 
 N, K, D = 40, 4, 12
@@ -93,6 +95,16 @@ def test_what_updates_lose_is_less_than_the_dual_allows_for(name):
     assert 0 < rounding < 1e-8
     assert dual <= blocks.dual <= dual + 2 * rounding
     np.testing.assert_allclose(updated, blocks.weights, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_runs_go_on_in_the_same_bits(name):
+    solver, kept = BlockFrankWolfe(tolerance=1e-7), []
+    whole = solver.minimize(PROBLEMS[name](), callback=lambda record, run: kept.append(deepcopy(snapshot(run))))
+    assert len(kept) > 2
+    resumed = solver.minimize(PROBLEMS[name](), resume=kept[1])
+    assert np.array_equal(resumed.weights, whole.weights)
+    assert resumed.gap == whole.gap
 
 
 def test_more_items_than_planes_could_tell_apart():
