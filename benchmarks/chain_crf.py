@@ -62,8 +62,8 @@ def main():
     warnings.simplefilter("ignore")
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
     names, tags, matrix, lengths = chunking(conll2000(limit=limit))
-    n = len(lengths)
-    print(f"{n} sentences, {lengths.sum()} tokens, {matrix.shape[1]} features, {matrix.nnz} nonzeros")
+    n, n_tokens = len(lengths), int(lengths.sum())
+    print(f"{n} sentences, {n_tokens} tokens, {matrix.shape[1]} features, {matrix.nnz} nonzeros")
 
     trainer = crfsuite_trainer(names, tags, 1000)
     with tempfile.NamedTemporaryFile(suffix=".crfsuite") as file:
@@ -81,11 +81,11 @@ def main():
         "fit_intercept": False,
         "boundaries": False,
         "pairs": "seen",
-        "regularization": 2 * C2 / n,
+        "regularization": 2 * C2 / n_tokens,
     }
     warm = SequenceTagger(solver=LBFGS(max_iterations=2), **settings)
     warm.fit(matrix[: lengths[:20].sum()], tags[:20], lengths=lengths[:20])
-    until = Until(peer_loss / n)
+    until = Until(peer_loss / n_tokens)
     ours = SequenceTagger(solver=LBFGS(tolerance=1e-9, stall=1e-9, max_iterations=2000), **settings)
     ours.set_callbacks(until)
     began = time.perf_counter()
@@ -100,17 +100,19 @@ def main():
     )
     exact = SequenceTagger(solver=LBFGS(tolerance=1e-7, stall=1e-8, max_iterations=2000), **settings)
     exact.fit(matrix, tags, lengths=lengths)
-    tokens = float(lengths.sum())
+    tokens = float(n_tokens)
     rows = [
         {
             "what": "training", "peer": "CRFsuite", "peer_seconds": peer_seconds, "our_seconds": our_seconds,
-            "ratio": peer_seconds / our_seconds, "peer_objective": peer_loss, "our_objective": ours.objective_ * n,
+            "ratio": peer_seconds / our_seconds, "peer_objective": peer_loss,
+            "our_objective": ours.objective_ * n_tokens,
             "reached": until.reached, "peer_iterations": peer_iterations, "our_iterations": ours.n_iter_,
             "n_weights": int(ours.weights_.size),
         },
         {
-            "what": "agreement of optima", "peer_objective": peer_loss, "our_objective": exact.objective_ * n,
-            "relative_difference": abs(exact.objective_ * n - peer_loss) / peer_loss, "gap": exact.gap_ * n,
+            "what": "agreement of optima", "peer_objective": peer_loss, "our_objective": exact.objective_ * n_tokens,
+            "relative_difference": abs(exact.objective_ * n_tokens - peer_loss) / peer_loss,
+            "gap": exact.gap_ * n_tokens,
         },
         {
             "what": "viterbi, tokens/s", "peer": "CRFsuite", "peer_rate": tokens / peer_viterbi,

@@ -37,7 +37,9 @@ def crfsuite(X, Y, c2):
 
 def ours(loss):
     def train(X, Y, regularization):
-        model = SequenceTagger(loss=loss, regularization=regularization, tolerance=1e-2).fit(X, Y)
+        model = SequenceTagger(
+            loss=loss, regularization=regularization * len(X) / sum(map(len, X)), tolerance=1e-2
+        ).fit(X, Y)
         return model.predict
 
     return train

@@ -79,7 +79,12 @@ def tag_marginals():
 def _letters(solver):
     X, Y, folds = letters()
     X, Y = ([of for of, fold in zip(all_, folds, strict=True) if fold == 1] for all_ in (X, Y))
-    settings = {"fit_intercept": False, "boundaries": False, "regularization": 1 / (0.1 * len(X)), "n_threads": 1}
+    settings = {
+        "fit_intercept": False,
+        "boundaries": False,
+        "regularization": 1 / (0.1 * sum(map(len, X))),
+        "n_threads": 1,
+    }
     return lambda: SequenceTagger(loss="hinge", solver=solver, **settings).fit(X, Y).objective_
 
 

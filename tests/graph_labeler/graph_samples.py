@@ -59,7 +59,7 @@ def hinge_by_enumeration(model, X, Y):
         labellings, scores = scores_of_all(model, x)
         costs = (labellings != np.asarray(y)).sum(axis=1)
         losses.append((scores + costs).max() - scores[costs == 0][0])
-    return 0.5 * model.regularization * model.weights_ @ model.weights_ + np.mean(losses)
+    return 0.5 * model.regularization * model.weights_ @ model.weights_ + np.sum(losses) / sum(map(len, Y))
 
 
 def share_right(model, X, Y):
