@@ -29,7 +29,7 @@ ENCODES = {
     ("inference/structure.py", "FactorGraphs.of"),
     ("inference/choosing.py", "chosen_inference"),
     ("shards.py", "Shard.lanes"),
-    ("features/base.py", "FeatureMap.part_rows"),
+    ("features/base.py", "FeatureMap.stencils"),
 }
 
 

@@ -66,8 +66,8 @@ def test_kernels_alone_call_what_python_cannot(folder):
 
 def test_other_calls_are_seen():
     source = """
-        from maximand.numerics import block_rows
-        from maximand.numerics.block_rows import add_rows as add
+        from maximand.numerics import stencils
+        from maximand.numerics.stencils import add_stencils as add
 
         @njit(cache=True)
         def fine(a):
@@ -75,7 +75,7 @@ def test_other_calls_are_seen():
 
         def wrong(a):
             add(a)
-            block_rows.write_rows(a)
+            stencils.write_stencils(a)
     """
-    assert misused(dedent(source)) == ["add", "block_rows.write_rows"]
+    assert misused(dedent(source)) == ["add", "stencils.write_stencils"]
     assert misused("_reduce(1)", "maximand.numerics.transport_euclidean") == ["_reduce"]

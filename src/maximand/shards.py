@@ -16,7 +16,7 @@ from maximand.batch import Batch, cut
 from maximand.caching import cached_property
 from maximand.engine import Threads
 from maximand.features import FeatureMap
-from maximand.numerics.lowering import PartRows
+from maximand.numerics.lowering import Stencils
 from maximand.oracles import Oracle, Soft, Target
 from maximand.passes import Pass
 from maximand.support import EPSILON, Array, Ints, Support, Waiting
@@ -59,7 +59,7 @@ class Shard:
         return shard
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("lanes", "part_rows")}
+        return {name: value for name, value in vars(self).items() if name not in ("lanes", "stencils")}
 
     @cached_property
     def lanes(self) -> list[list[_Piece]]:
@@ -77,9 +77,9 @@ class Shard:
         return [pieces[a:b] for a, b in pairwise(cuts)]
 
     @cached_property
-    def part_rows(self) -> PartRows:
-        """What the rows of A are made of."""
-        return self.features.part_rows(self.batch.examples)
+    def stencils(self) -> Stencils:
+        """What stencils are made of."""
+        return self.features.stencils(self.batch.examples)
 
     def _pieces(self, some: Batch, examples: Ints) -> list[_Piece]:
         """Return the chunks of some examples."""

@@ -15,9 +15,9 @@ from feature_maps import (
     edge_features,
     one_row,
     pair_tables,
-    part_rows,
     seen_pairs,
     several_types,
+    stencils,
     texts,
     tied,
 )
@@ -122,7 +122,7 @@ CASES = [
     ),
     Case(
         "user oracle", OracleSpace(best_set, [4, 3, 5], [4, 3, 5], outputs=sets_of_at_most_two),
-        parts([[0, 1, 0, 1], [0, 0, 1], [1, 0, 0, 0, 0]]), [DifferentParts()], part_rows,
+        parts([[0, 1, 0, 1], [0, 0, 1], [1, 0, 0, 0, 0]]), [DifferentParts()], stencils,
     ),
     Case(
         "graph, edge features", Graph([Structure.of(states, edges) for states, edges, _ in GRAPHS], Tree()),

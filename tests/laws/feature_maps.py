@@ -58,7 +58,7 @@ def chain_with_seen(rng, case):
     return Rows(matrix, case.full.offsets), ChainFeatures(emission, np.array([1, 3, 4, 8]), first=False, last=True)
 
 
-def part_rows(rng, case):
+def stencils(rng, case):
     return Rows(rng.normal(size=(case.space.n_parts, 3)), case.space.offsets), PartFeatures(3)
 
 

@@ -2,29 +2,29 @@
 
 from numba import njit
 
-from maximand.numerics import block_rows
+from maximand.numerics import stencils
 
 
 @njit
-def room_for(rows, count):
-    return block_rows.room_for(rows, count)
+def room_for(of_map, count):
+    return stencils.room_for(of_map, count)
 
 
 @njit
-def write_rows(rows, i, parts, n_parts, room):
-    return block_rows.write_rows(rows, i, parts, n_parts, room)
+def write_stencils(of_map, i, parts, n_parts, room):
+    return stencils.write_stencils(of_map, i, parts, n_parts, room)
 
 
 @njit
-def score_rows(count, room, dense, weights, out):
-    block_rows.score_rows(count, room, dense, weights, out)
+def score_stencils(count, room, dense, weights, out):
+    stencils.score_stencils(count, room, dense, weights, out)
 
 
 @njit
-def add_rows(count, amounts, factor, room, dense, out):
-    block_rows.add_rows(count, amounts, factor, room, dense, out)
+def add_stencils(count, amounts, factor, room, dense, out):
+    stencils.add_stencils(count, amounts, factor, room, dense, out)
 
 
 @njit
-def clear_rows(count, amounts, room, out):
-    block_rows.clear_rows(count, amounts, room, out)
+def clear_stencils(count, amounts, room, out):
+    stencils.clear_stencils(count, amounts, room, out)

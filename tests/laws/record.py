@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from feature_maps import one_row
-from python_entries import room_for, score_rows, write_rows
+from python_entries import room_for, score_stencils, write_stencils
 
 from maximand.batch import Batch
 from maximand.capabilities import Can
@@ -150,12 +150,12 @@ class Case:
 
     def part_scores(self, weights):
         """The function that scores some parts of an example, numbered among its own, from their rows alone."""
-        rows = self.features.part_rows(self.examples)
+        rows = self.features.stencils(self.examples)
         ordered = by_label(rows.blocks, weights)
 
         def scores_of(example, own):
-            scores, room = np.empty(own.size), write_rows(rows, example, own, own.size, room_for(rows, 1))
-            score_rows(own.size, room, rows.dense, ordered, scores)
+            scores, room = np.empty(own.size), write_stencils(rows, example, own, own.size, room_for(rows, 1))
+            score_stencils(own.size, room, rows.dense, ordered, scores)
             return scores
 
         return scores_of

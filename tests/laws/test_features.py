@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cases import CASES, NAMES
-from python_entries import add_rows, clear_rows, room_for, write_rows
+from python_entries import add_stencils, clear_stencils, room_for, write_stencils
 
 from maximand.features import EndBlock, TiedBlock
 from maximand.numerics.lowering import by_feature
@@ -33,7 +33,7 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
     mean = rng.normal(size=case.space.n_parts) * (rng.random(case.space.n_parts) < 0.4)
     weights = case.weights(rng)
     theta, scores_of = case.scores(weights), case.part_scores(weights)
-    rows, everyone = case.features.part_rows(case.examples), np.arange(case.space.n_examples)
+    rows, everyone = case.features.stencils(case.examples), np.arange(case.space.n_examples)
     pointers, parts, values = case.space.layout.nonzeros(mean, everyone)
     assert values.size == np.count_nonzero(mean)
     room = room_for(rows, 1)  # it grows where needed
@@ -45,11 +45,11 @@ def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
         score = amounts @ scores_of(i, listed)
         np.testing.assert_allclose(score, case.space.layout.dot(theta, mean)[i], atol=1e-12)
         sums = np.zeros(weights.size)
-        room = write_rows(rows, i, listed, listed.size, room)
-        add_rows(listed.size, 0.5 * amounts, 2.0, room, rows.dense, sums)
+        room = write_stencils(rows, i, listed, listed.size, room)
+        add_stencils(listed.size, 0.5 * amounts, 2.0, room, rows.dense, sums)
         alone = case.sums(case.space.layout.scale(mean, only))
         np.testing.assert_allclose(by_feature(rows.blocks, sums), alone, atol=1e-12)
-        clear_rows(listed.size, amounts, room, sums)
+        clear_stencils(listed.size, amounts, room, sums)
         assert not sums.any()
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from cases import ANSWERED, CASES, NAMES, PAIR_NAMES, PAIRS, SOLVERS, valid
-from python_entries import add_rows, room_for, write_rows
+from python_entries import add_stencils, room_for, write_stencils
 
 from maximand.engine import Threads
 from maximand.losses import AUGMENTED_CRF, CRF, ENTROPIC, EUCLIDEAN, HINGE, PERCEPTRON, RAMP, SLACK_HINGE, SQUARED
@@ -261,8 +261,8 @@ def test_kept_products_are_those_of_the_slopes(case):
     for p, slope in enumerate(slopes):
         own = slice(lists.indptr[p], lists.indptr[p + 1])
         size = own.stop - own.start
-        room = write_rows(planes.rows, planes.owner[p], lists.parts[own], size, room_for(planes.rows, 1))
-        add_rows(size, lists.data[own], 1.0, room, planes.rows.dense, slope)
+        room = write_stencils(planes.stencils, planes.owner[p], lists.parts[own], size, room_for(planes.stencils, 1))
+        add_stencils(size, lists.data[own], 1.0, room, planes.stencils.dense, slope)
     n_known = 0
     for p in range(planes.count):
         place, q = lists.first_product[p], p

@@ -9,7 +9,7 @@ import numpy as np
 from maximand.caching import cached_property
 from maximand.features.blocks import Block
 from maximand.features.inputs import Examples, Inputs
-from maximand.numerics.lowering import DENSE, PartRows, lower
+from maximand.numerics.lowering import DENSE, Stencils, lower
 from maximand.support import Array
 
 SPREAD = 8  # inputs of an eighth of the size of the weights are scored about as soon without expanding these as with it
@@ -117,8 +117,8 @@ class FeatureMap(ABC):
             if block.n_expanded > block.n_weights:
                 block.clear(examples.inputs, own, expanded[room])
 
-    def part_rows(self, examples: Examples) -> PartRows:
-        """Return what the rows of A are made of, one for each part: for solvers that keep planes of single examples."""
+    def stencils(self, examples: Examples) -> Stencils:
+        """Return what stencils are made of, one for each part: for solvers that keep planes of single examples."""
         layout, lowered, dense = examples.space.layout, [], set()
         numbers = {kind.name: number for number, kind in enumerate(layout.kinds)}
         for block, own, _ in sorted(self._slices, key=lambda piece: numbers[piece[0].kind]):

@@ -1,6 +1,6 @@
 """The summands of A: each scores the parts of one kind with weights of its own.
 
-A block is described once; scores, their transpose sums and the rows of single parts follow from it.
+A block is described once; scores, their transpose sums and the stencils of single parts follow from it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Block(Protocol):
         """Put zeros where sums of such a change reached room without a weight."""
 
     def lowered(self, inputs: Inputs, dense: bool) -> Lowered:
-        """Return what the rows of single parts are made of; `dense` says whether rows may stay dense."""
+        """Return what the stencils of single parts are made of; `dense` says whether rows may stay dense."""
 
     def meaning(self, weight: int) -> tuple[int | str, Ints]:
         """Return what a weight is of, and the parts that it scores, numbered in their row, or example where tied.

@@ -2,7 +2,7 @@
 
 The dual of  regularization / 2 |w|^2 - b @ w + sum_i share_i max_p (z_p @ w + c_p)  puts weights alpha on the planes
 of each example, which sum to one, and w = (b - sum_i share_i sum_p alpha_p z_p) / regularization. The slope z_p is a
-combination of the rows of few parts of its example (numerics.block_rows).
+combination of the stencils of few parts of its example (numerics.stencils).
 """
 
 from typing import NamedTuple
@@ -10,9 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from maximand.numerics.block_rows import add_rows, clear_rows, most_parts, room_for, score_rows, write_rows
 from maximand.numerics.inner import inner
-from maximand.numerics.lowering import PartRows
+from maximand.numerics.lowering import Stencils
+from maximand.numerics.stencils import (
+    add_stencils,
+    clear_stencils,
+    most_parts,
+    room_for,
+    score_stencils,
+    write_stencils,
+)
 from maximand.support import Array, Bools, Ints
 
 SETTLED = 0.1  # a visit leaves at most this share of the example's part in the gap
@@ -38,10 +45,10 @@ class PlaneLists(NamedTuple):
 
 
 @inner()
-def _most_parts(examples, rows):  # type: ignore[no-untyped-def]
+def _most_parts(examples, stencils):  # type: ignore[no-untyped-def]
     most = 0
     for i in examples:
-        most = max(most, most_parts(rows, i))
+        most = max(most, most_parts(stencils, i))
     return most
 
 
@@ -85,9 +92,9 @@ def _multiply(p, count, lists, place, room, dense, scratch, amounts, scores):  #
     """Write the products of z_p with itself and with the slopes after it; `scratch` holds zeros."""
     amounts[:count] = 0.0
     _add_plane(p, 1.0, lists, place, amounts)
-    add_rows(count, amounts, 1.0, room, dense, scratch)
-    score_rows(count, room, dense, scratch, scores)
-    clear_rows(count, amounts, room, scratch)
+    add_stencils(count, amounts, 1.0, room, dense, scratch)
+    score_stencils(count, room, dense, scratch, scores)
+    clear_stencils(count, amounts, room, scratch)
     at, q = lists.first_product[p], p
     while q >= 0:
         lists.products[at] = _score(q, lists, place, scores)
@@ -140,7 +147,7 @@ def _raise_dual(planes, heights, factor, lists):  # type: ignore[no-untyped-def]
 def sweep(
     examples: Ints,
     lists: PlaneLists,
-    rows: PartRows,
+    stencils: Stencils,
     share: Array,
     regularization: float,
     weights: Array,
@@ -153,11 +160,11 @@ def sweep(
     highest plane and the alpha-average, before the visit: its part in the duality gap over the working sets. `scratch`
     holds zeros, as many as weights.
     """
-    most = _most_parts(examples, rows)
+    most = _most_parts(examples, stencils)
     place, used, scores = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
     amounts, products = np.empty(most), np.empty(most)
     planes, height, before = np.empty(8, np.int64), np.empty(8), np.empty(8)
-    room = room_for(rows, np.int64(64))
+    room = room_for(stencils, np.int64(64))
     work = 0
     for visit in range(examples.size):
         i = examples[visit]
@@ -170,15 +177,15 @@ def sweep(
         if n > planes.size:
             planes, height, before = np.empty(2 * n, np.int64), np.empty(2 * n), np.empty(2 * n)
         count = _list_parts(lists.head[i], lists, -1.0, place, used)
-        room = write_rows(rows, i, used, count, room)
-        score_rows(count, room, rows.dense, weights, scores)
+        room = write_stencils(stencils, i, used, count, room)
+        score_stencils(count, room, stencils.dense, weights, scores)
         p = lists.head[i]
         work += count
         for a in range(n):
             work += lists.indptr[p + 1] - lists.indptr[p]
             planes[a], height[a], before[a] = p, lists.offsets[p] + _score(p, lists, place, scores), lists.alpha[p]
             if np.isnan(lists.products[lists.first_product[p]]):
-                _multiply(p, count, lists, place, room, rows.dense, scratch, amounts, products)
+                _multiply(p, count, lists, place, room, stencils.dense, scratch, amounts, products)
             p = lists.following[p]
         factor = share[i] / regularization
         violation[visit] = share[i] * _raise_dual(planes[:n], height[:n], factor, lists)
@@ -187,22 +194,24 @@ def sweep(
             change = lists.alpha[planes[a]] - before[a]
             if change != 0.0:
                 _add_plane(planes[a], change, lists, place, amounts)
-        add_rows(count, amounts, -factor, room, rows.dense, weights)
+        add_stencils(count, amounts, -factor, room, stencils.dense, weights)
     return work
 
 
 @njit(cache=True, nogil=True)
-def heights(examples: Ints, lists: PlaneLists, rows: PartRows, weights: Array, highest: Array, average: Array) -> None:
+def heights(
+    examples: Ints, lists: PlaneLists, stencils: Stencils, weights: Array, highest: Array, average: Array
+) -> None:
     """Write the height of the highest plane of each example, -inf where there is none, and the alpha-average."""
-    most = _most_parts(examples, rows)
+    most = _most_parts(examples, stencils)
     place, used, scores = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
-    room = room_for(rows, np.int64(64))
+    room = room_for(stencils, np.int64(64))
     for j in range(examples.size):
         highest[j], average[j] = -np.inf, 0.0
         p = lists.head[examples[j]]
         count = _list_parts(p, lists, -1.0, place, used)
-        room = write_rows(rows, examples[j], used, count, room)
-        score_rows(count, room, rows.dense, weights, scores)
+        room = write_stencils(stencils, examples[j], used, count, room)
+        score_stencils(count, room, stencils.dense, weights, scores)
         while p >= 0:
             height = lists.offsets[p] + _score(p, lists, place, scores)
             highest[j] = max(highest[j], height)
@@ -211,11 +220,11 @@ def heights(examples: Ints, lists: PlaneLists, rows: PartRows, weights: Array, h
 
 
 @njit(cache=True, nogil=True)
-def combine(lists: PlaneLists, rows: PartRows, share: Array, out: Array) -> None:
+def combine(lists: PlaneLists, stencils: Stencils, share: Array, out: Array) -> None:
     """Add share_i alpha_p z_p over all planes to out."""
-    most = _most_parts(np.arange(share.size), rows)
+    most = _most_parts(np.arange(share.size), stencils)
     place, used, amounts = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
-    room = room_for(rows, np.int64(64))
+    room = room_for(stencils, np.int64(64))
     for i in range(share.size):
         p = lists.head[i]
         count = _list_parts(p, lists, 0.0, place, used)
@@ -224,8 +233,8 @@ def combine(lists: PlaneLists, rows: PartRows, share: Array, out: Array) -> None
             if lists.alpha[p] > 0.0:
                 _add_plane(p, lists.alpha[p], lists, place, amounts)
             p = lists.following[p]
-        room = write_rows(rows, i, used, count, room)
-        add_rows(count, amounts, share[i], room, rows.dense, out)
+        room = write_stencils(stencils, i, used, count, room)
+        add_stencils(count, amounts, share[i], room, stencils.dense, out)
 
 
 @njit(cache=True, nogil=True)

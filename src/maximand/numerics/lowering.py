@@ -30,7 +30,7 @@ class Lowered(NamedTuple):
     pairs: tuple[Ints, Ints, Ints] | None = None  # starts, labels as in numerics.rows, and the weight of each pair
 
 
-class PartRows(NamedTuple):
+class Stencils(NamedTuple):
     """The blocks of a map in a fixed number of arrays, whatever blocks there are: kernels are compiled once."""
 
     sizes: Ints  # (kind, example): the number of parts
@@ -52,7 +52,7 @@ class PartRows(NamedTuple):
 SOURCE, WIDTH, N_LABELS, N_FEATURES, BASE, BIAS, COLUMNS, PLACE, PAIRS = range(9)
 
 
-def lower(sizes: Ints, blocks: Sequence[tuple[int, int, Lowered]]) -> PartRows:
+def lower(sizes: Ints, blocks: Sequence[tuple[int, int, Lowered]]) -> Stencils:
     """Put blocks into one record, given for each its kind and where its weights begin, in the order of the kinds.
 
     Arrays of a single block stay where they are; those of several are copied side by side.
@@ -83,7 +83,7 @@ def lower(sizes: Ints, blocks: Sequence[tuple[int, int, Lowered]]) -> PartRows:
     first_row = np.array([record.first_row for record in records], dtype=np.int64).reshape(-1, sizes.shape[1])
     first_block = np.searchsorted([kind for kind, _, _ in blocks], np.arange(len(sizes) + 1))
     longest = sum(int(np.diff(rows.indptr).max(initial=0)) for rows in sparse if rows is not None)
-    return PartRows(
+    return Stencils(
         sizes, first_block, table, first_row, columns, tied, indptr, indices, data, dense, starts, labels, positions,
         longest + 2 * len(blocks),
     )  # fmt: skip
@@ -103,7 +103,7 @@ def _pooled(arrays: Sequence[Any], kind: Any, shifts: Sequence[int] = ()) -> tup
 
 
 def by_label(blocks: Ints, weights: Array) -> Array:
-    """Return weights with those of dense blocks ordered by label, then feature; `blocks` is that of `PartRows`."""
+    """Return weights with those of dense blocks ordered by label, then feature; `blocks` is that of `Stencils`."""
     return _turned(blocks, weights, N_FEATURES, N_LABELS)
 
 

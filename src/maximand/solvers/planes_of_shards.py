@@ -59,14 +59,14 @@ class Planes:
     """Planes for each example with weights alpha, which sum to one.
 
     `patience` is how many refreshes a plane may go unused before it can be removed. The arrays have room to grow: the
-    first `count` planes are in use. Weights come and go in the order of the part rows.
+    first `count` planes are in use. Weights come and go in the order of the stencils.
     """
 
     saved = ("count", "owner", "idle", *PlaneLists._fields)
 
     def __init__(self, shard: Shard, token: str, patience: int):
         self.shard, self.token, self.patience = shard, token, patience
-        self.rows, self.share = shard.part_rows, shard.batch.weight
+        self.stencils, self.share = shard.stencils, shard.batch.weight
         self.scratch = np.zeros(shard.features.n_weights)
         self.count = 0
         self.indptr: Ints = np.zeros(1, dtype=np.int64)
@@ -88,7 +88,7 @@ class Planes:
 
     def blocks(self) -> Ints:
         """Return the table of the blocks, by which weights are ordered."""
-        return self.rows.blocks
+        return self.stencils.blocks
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that must survive an interruption."""
@@ -107,14 +107,14 @@ class Planes:
     def total(self) -> Array:
         """Return the sum of share_i alpha_p z_p over all planes."""
         total = np.zeros(self.scratch.size)
-        kernels.combine(self.lists, self.rows, self.share, total)
+        kernels.combine(self.lists, self.stencils, self.share, total)
         return total
 
     def grow(self, oracle: Oracle, key: str, weights: Array, examples: Ints | None) -> Grown:
         """Ask the oracle of some examples (None: of all) and add the planes that rise above those known."""
         asked = np.arange(self.head.size) if examples is None else examples
         known, average = np.empty(asked.size), np.empty(asked.size)
-        kernels.heights(asked, self.lists, self.rows, by_label(self.rows.blocks, weights), known, average)
+        kernels.heights(asked, self.lists, self.stencils, by_label(self.stencils.blocks, weights), known, average)
         planes = self.shard.planes(oracle, key, weights, examples, above(known))
         first = self._add(planes, asked[planes.rows])
         return Grown(planes.values, known, average, first, planes.rounding, planes.answered)
@@ -157,7 +157,7 @@ class Planes:
         """
         violation = np.empty(examples.size)
         work = kernels.sweep(
-            examples, self.lists, self.rows, self.share, regularization, weights, violation, self.scratch
+            examples, self.lists, self.stencils, self.share, regularization, weights, violation, self.scratch
         )
         return weights, violation, work * self.head.size / max(1, int(self.shard.batch.space.layout.load.sum()))
 

@@ -24,7 +24,7 @@ class WorkingSets:
     """w = (b - sum_i share_i sum_p alpha_p z_p) / regularization over the planes of all shards.
 
     Sweeps hand w on from shard to shard. Weights that may not be negative have multipliers `clipped`, part of b, which
-    are just large enough. The weights are in the order of the part rows.
+    are just large enough. The weights are in the order of the stencils.
     """
 
     saved = ("planes", "ordered", "clipped", "count", "guarantee", "rounding", "violation")

@@ -1,7 +1,7 @@
-"""The rows of a feature map's matrix A, one for each part of an example, made at the moment they are needed.
+"""Stencils: the rows of the matrix A of a feature map, one for each part, made at the moment they are needed.
 
 Kept for every part they would take many times the memory of the input. An example's own parts are numbered from 0, kind
-after kind. The row of a part is the sum of those that the blocks of its kind give it: pairs of a weight and a
+after kind. The stencil of a part is the sum of those that the blocks of its kind give it: pairs of a weight and a
 coefficient, and of at most one block a dense run of coefficients for weights side by side. So dense blocks want the
 weights of a label side by side: `by_label` and `by_feature` translate.
 """
@@ -30,18 +30,18 @@ from maximand.support import Array, Ints
 
 
 @inner()
-def most_parts(rows, i):  # type: ignore[no-untyped-def]
+def most_parts(stencils, i):  # type: ignore[no-untyped-def]
     """Return the number of parts of example i."""
     total = 0
-    for k in range(len(rows.sizes)):
-        total += rows.sizes[k, i]
+    for k in range(len(stencils.sizes)):
+        total += stencils.sizes[k, i]
     return total
 
 
 class Room(NamedTuple):
-    """Where the rows of some parts are written, one after the other.
+    """Where the stencils of some parts are written, one after the other.
 
-    Row p has the weights at[begins[p]:begins[p + 1]] with coefficients `by`, and the dense run runs[p]: its first
+    Stencil p has the weights at[begins[p]:begins[p + 1]] with coefficients `by`, and the dense run runs[p]: its first
     weight, its first coefficient in `dense`, its length.
     """
 
@@ -52,18 +52,20 @@ class Room(NamedTuple):
 
 
 @inner()
-def room_for(rows, count):  # type: ignore[no-untyped-def]
-    """Return room for so many rows."""
-    n = count * rows.most_pairs
+def room_for(stencils, count):  # type: ignore[no-untyped-def]
+    """Return room for so many stencils."""
+    n = count * stencils.most_pairs
     return Room(np.empty(n, np.int64), np.empty(n), np.zeros(count + 1, np.int64), np.empty((count, 3), np.int64))
 
 
 @inner(error_model="numpy")
-def write_rows(rows, i, parts, n_parts, room):  # type: ignore[no-untyped-def]
-    """Write the rows of the first parts listed of example i; return the room, larger where there was too little."""
+def write_stencils(stencils, i, parts, n_parts, room):  # type: ignore[no-untyped-def]
+    """Write the stencils of the first parts listed of example i; return the room, larger where there was too little."""
     if n_parts > len(room.runs):
-        room = room_for(rows, 2 * n_parts)
-    sizes, first_block, blocks, first_row, columns, tied, indptr, indices, data, _, starts, labels, positions, _ = rows
+        room = room_for(stencils, 2 * n_parts)
+    sizes, first_block, blocks, first_row, columns, tied, indptr, indices, data, _, starts, labels, positions, _ = (
+        stencils
+    )
     at, by, begins, runs = room
     count = 0
     for p in range(n_parts):
@@ -139,8 +141,8 @@ def _dense_add(row, amount, out):  # type: ignore[no-untyped-def]
 
 
 @inner()
-def score_rows(count, room, dense, weights, out):  # type: ignore[no-untyped-def]
-    """Write the products of the rows with the weights."""
+def score_stencils(count, room, dense, weights, out):  # type: ignore[no-untyped-def]
+    """Write the products of the stencils with the weights."""
     at, by, begins, runs = room
     for p in range(count):
         total = 0.0
@@ -153,8 +155,8 @@ def score_rows(count, room, dense, weights, out):  # type: ignore[no-untyped-def
 
 
 @inner()
-def add_rows(count, amounts, factor, room, dense, out):  # type: ignore[no-untyped-def]
-    """Add factor times the sum of the rows times their amounts."""
+def add_stencils(count, amounts, factor, room, dense, out):  # type: ignore[no-untyped-def]
+    """Add factor times the sum of the stencils times their amounts."""
     at, by, begins, runs = room
     for p in range(count):
         amount = factor * amounts[p]
@@ -167,8 +169,8 @@ def add_rows(count, amounts, factor, room, dense, out):  # type: ignore[no-untyp
 
 
 @inner()
-def clear_rows(count, amounts, room, out):  # type: ignore[no-untyped-def]
-    """Write zeros where rows with an amount are not zero."""
+def clear_stencils(count, amounts, room, out):  # type: ignore[no-untyped-def]
+    """Write zeros where stencils with an amount are not zero."""
     at, _, begins, runs = room
     for p in range(count):
         if amounts[p] != 0.0:
