@@ -10,6 +10,8 @@ from maximand.cards.steps import predictor_of
 from maximand.models import TRANSFORMERS
 from older_files import NAMES, stored
 
+GONE = "steps=Decreasing(scale=1.0), "  # of Perceptron, which has only steps of length one
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_older_model_predicts_what_it_did(name):
@@ -42,7 +44,8 @@ def test_an_older_model_knows_how_it_was_trained(name):
     predictor = predictor_of(model)
     parameters = predictor.get_params(deep=False)
     with np.printoptions(precision=8, floatmode="maxprec"):  # whatever other tests have set
-        assert {key: repr(parameters[key]) for key in then.parameters} == then.parameters
+        known = {key: text.replace(GONE, "") for key, text in then.parameters.items()}
+        assert {key: repr(parameters[key]) for key in then.parameters} == known
     assert (predictor.stop_reason_, predictor.n_iter_) == (then.stop_reason, then.iterations)
     assert predictor.objective_ == then.objective
     assert len(predictor.history_) == then.history

@@ -79,7 +79,7 @@ def test_large_features_are_learnt_from(model):
 def test_no_solver_ends_above_zero_weights(solver):
     X = table(0, 1.0)[0]
     model = LabelRanker(projection="hinge", solver=solver, regularization=1e-12).fit(X, np.argsort(-X, axis=1))
-    assert model.objective_ <= 1.0 + 1e-12  # that of zero weights
+    assert model.objective_ <= X.shape[1] + 1e-12  # that of zero weights, where every item may be misplaced
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import CASES, NAMES
 
-from maximand.capabilities import NOTHING, WORDS, Can
+from maximand.capabilities import NOTHING, USUAL, WORDS, Can
 from maximand.costs import Hamming
 from maximand.inference import BeliefPropagation, Exhaustive, GraphCut, Greedy, Structure, Tree
 from maximand.inference.choosing import MaximaAndSums
@@ -46,7 +46,8 @@ def test_a_loss_is_refused_where_the_space_cannot_answer_it(case, loss):
 
 def test_a_product_can_what_all_factors_can():
     assert Can.MARGINALS not in Product(Choice(2, 3), Matching(2, 3)).can
-    assert Product(Choice(2, 3), Chain(np.array([1, 2]), 2)).can == Choice(2, 3).can
+    assert Product(Choice(2, 3), Chain(np.array([1, 2]), 2)).can == USUAL | Can.MARGINALS
+    assert Product(Choice(2, 3), Matching(2, 3)).can == USUAL | Can.DIRECT_PROJECTIONS
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ EVERY_SOLVER = {
 def clock(monkeypatch):
     """A clock that an oracle's answer on a chunk moves on by one second, and nothing else."""
     now = [0.0]
-    for module in ("passes", "solvers.base", "solvers.cccp", "solvers.smoothing"):
+    for module in ("passes", "solvers.base", "solvers.cccp", "solvers.race", "solvers.smoothing"):
         monkeypatch.setattr(f"maximand.{module}.working_seconds", lambda: now[0])
     answer = Soft.__call__
 

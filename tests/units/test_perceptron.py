@@ -8,14 +8,15 @@ from maximand import GraphLabeler, NodesAndEdges, Perceptron
 from maximand.engine import Threads
 from maximand.losses import CRF, EUCLIDEAN, HINGE, PERCEPTRON, SQUARED
 from maximand.oracles import Over, Soft
+from maximand.solvers import Result
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=NAMES)
 
 
-def dense(objective, size, epochs, seed=0):
+def dense(objective, weights, size, epochs, seed=0):
     """Subgradients of a few examples at a time, as vectors, and the mean of the weights after each step."""
     (shard,) = objective.placed
-    weights, total, n_steps = np.zeros(objective.n_weights), np.zeros(objective.n_weights), 0
+    total, n_steps = np.zeros(objective.n_weights), 0
     rng = np.random.default_rng(seed)
     for _ in range(epochs):
         order = rng.permutation(objective.n_examples)
@@ -35,11 +36,13 @@ def test_few_changes_make_the_weights_of_dense_steps(case, loss):
     for annotation in (case.full, case.partial):
         for weight in (None, np.arange(n) % 3 + 0.5):
             objective = case.objective(loss, annotation, sample_weight=weight, engine=Threads(1))
-            last, mean = dense(objective, 2, 3)
+            untied = objective.clip(np.random.default_rng(1).normal(size=objective.n_weights))  # rounding decides ties
+            start = Result(untied, np.inf, None, False, False, "")
+            last, mean = dense(objective, untied, 2, 3)
             settings = {"max_iterations": 3, "batch_size": 2}
-            if (found := Perceptron(**settings).minimize(objective)) and len(found.history) == 3:
+            if (found := Perceptron(**settings).minimize(objective, start)) and len(found.history) == 3:
                 np.testing.assert_allclose(found.weights, mean, rtol=1e-9, atol=1e-9)
-                found = Perceptron(averaging=False, **settings).minimize(objective)
+                found = Perceptron(averaging=False, **settings).minimize(objective, start)
                 np.testing.assert_allclose(found.weights, last, rtol=1e-9, atol=1e-9)
             assert found.value == pytest.approx(objective.value(found.weights), rel=1e-12)
 

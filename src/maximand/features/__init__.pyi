@@ -2,7 +2,6 @@ from maximand.features.base import FeatureMap as FeatureMap
 from maximand.features.base import SumOfBlocks as SumOfBlocks
 from maximand.features.blocks import Block as Block
 from maximand.features.blocks import EndBlock as EndBlock
-from maximand.features.blocks import RowBlock as RowBlock
 from maximand.features.blocks import TiedBlock as TiedBlock
 from maximand.features.chain import ChainFeatures as ChainFeatures
 from maximand.features.graph import GraphFeatures as GraphFeatures
@@ -12,4 +11,5 @@ from maximand.features.inputs import Examples as Examples
 from maximand.features.inputs import Inputs as Inputs
 from maximand.features.part import PartFeatures as PartFeatures
 from maximand.features.per_label import PerLabel as PerLabel
+from maximand.features.row_block import RowBlock as RowBlock
 from maximand.features.rows import Rows as Rows

@@ -10,9 +10,10 @@ import numpy as np
 
 from maximand.caching import cached_property
 from maximand.features.base import FeatureMap
-from maximand.features.blocks import Block, RowBlock, TiedBlock, no_indices
+from maximand.features.blocks import Block, TiedBlock
 from maximand.features.inputs import Examples
 from maximand.features.per_label import PerLabel, check_counts
+from maximand.features.row_block import RowBlock, no_indices
 from maximand.features.rows import Rows
 from maximand.spaces.node_types import node_kind, table_kind
 from maximand.support import Array, Ints

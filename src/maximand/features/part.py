@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from maximand.caching import cached_property
 from maximand.features.base import FeatureMap
-from maximand.features.blocks import RowBlock
+from maximand.features.row_block import RowBlock
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from maximand.caching import cached_property
 from maximand.features.base import FeatureMap
-from maximand.features.blocks import RowBlock, no_indices
+from maximand.features.row_block import RowBlock, no_indices
 from maximand.numerics.rows import seen_pairs
 from maximand.support import Array, Bools, Ints
 

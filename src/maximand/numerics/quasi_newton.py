@@ -9,7 +9,7 @@ BLOCK = 2048  # weights: a block of three vectors stays in the nearest cache
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def products(moved: Singles, turned: Singles, newest: int, gradient: Array) -> Array:
+def products(moved: Singles | Array, turned: Singles | Array, newest: int, gradient: Array) -> Array:
     """Return the products of every pair with the gradient and the newest pair, as rows of a matrix.
 
     The rows: moved @ gradient, turned @ gradient, moved @ newest turned, turned @ newest moved and turned @ newest
@@ -40,7 +40,9 @@ def products(moved: Singles, turned: Singles, newest: int, gradient: Array) -> A
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def combine(moved: Singles, turned: Singles, of_moved: Array, of_turned: Array, gradient: Array, scale: float) -> Array:
+def combine(
+    moved: Singles | Array, turned: Singles | Array, of_moved: Array, of_turned: Array, gradient: Array, scale: float
+) -> Array:
     """Return scale * gradient + of_moved @ moved + of_turned @ turned."""
     n_pairs, n = moved.shape
     out = np.empty(n)

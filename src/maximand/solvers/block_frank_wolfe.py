@@ -104,6 +104,8 @@ class BlockFrankWolfe(Solver):
                     blocks.average = np.empty(0)
                 elif averaged < value:
                     best, value = average, averaged
+            if not state.begun and blocks.value_at_zero < value:
+                best, value = np.zeros(objective.n_weights), blocks.value_at_zero
             gap = max(value - dual, 0.0)
             if blocks.rounding > NEGLIGIBLE * gap:
                 blocks.renew()

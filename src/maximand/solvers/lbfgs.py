@@ -12,7 +12,7 @@ from scipy.linalg.blas import daxpy
 from maximand.numerics.quasi_newton import combine, products
 from maximand.objective import PENALTY, Objective
 from maximand.oracles import Soft
-from maximand.shards import Shard
+from maximand.shards import LARGE_MODEL, Shard
 from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
 from maximand.support import EPSILON, Array
 
@@ -26,13 +26,13 @@ WINDOW = 10  # iterations that must gain something together
 class Pairs:
     """The last moves of the weights with the turns of the gradient they caused: what is known of the curvature.
 
-    They are kept in single precision, which halves the memory and changes the direction only slightly; with them
-    the products that the two loops of L-BFGS need, so that these run on a few numbers.
+    Those of large models are kept in single precision, which halves the memory and changes the direction only slightly;
+    with them the products that the two loops of L-BFGS need, so that these run on a few numbers.
     """
 
     def __init__(self, memory: int, n_weights: int):
-        self.moved = np.zeros((memory, n_weights), dtype=np.float32)
-        self.turned = np.zeros((memory, n_weights), dtype=np.float32)
+        kind = np.float32 if n_weights > LARGE_MODEL else np.float64
+        self.moved, self.turned = np.zeros((memory, n_weights), dtype=kind), np.zeros((memory, n_weights), dtype=kind)
         self.of_moved_turned = np.zeros((memory, memory))  # moved[i] @ turned[j]
         self.of_turned = np.zeros((memory, memory))
         self.order: list[int] = []  # slots in use, oldest first
@@ -167,7 +167,7 @@ class LBFGS(Solver):
 def curvature(objective: Objective, weights: Array) -> Array:
     """Estimate the diagonal of the Hessian of the objective, but for its reward: never zero."""
     penalty, total = objective.loss.penalty, np.zeros(objective.n_weights)
-    for sums in objective.ask(Shard.sums, penalty, objective.state_key(penalty, PENALTY), weights, None, False, True):
+    for sums in objective.ask(Shard.sums, penalty, objective.state_key(penalty, PENALTY), weights, None, None, True):
         total += sums.slope
         objective.tally.note(sums.answered)
     if isinstance(penalty, Soft):

@@ -119,8 +119,16 @@ class SimplexBlocks:
     def _begin_at(self, expanded: Array) -> None:
         """Take weights that the means make; note how large the square of any later ones may be: the dual increases."""
         self.expanded, self.rounding = expanded, 0.0
-        largest = float(sum(self._ask("largest_cost")))
-        self.most = 2.0 * (abs(largest) + abs(self.reward.offset) + abs(self.dual))
+        self.most = 2.0 * (abs(self._largest_cost) + abs(self.reward.offset) + abs(self.dual))
+
+    @property
+    def _largest_cost(self) -> float:
+        return float(sum(self._ask("largest_cost")))
+
+    @property
+    def value_at_zero(self) -> float:
+        """The objective at zero weights, where all outputs tie and the most expensive one counts."""
+        return self._largest_cost - self.reward.offset
 
     @property
     def weights(self) -> Array:

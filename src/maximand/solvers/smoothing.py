@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -48,9 +47,9 @@ class Regularized:
     def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return value and gradient: the projection of what the temperature divides."""
         theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
-        found = space.project(theta / self.temperature, Geometry.ENTROPIC, state)
+        found = space.project(theta / self.temperature, Geometry.ENTROPIC)
         bound = None if found.bound is None else self.temperature * found.bound
-        return replace(found, value=self.temperature * found.value, bound=bound).plus(constant)
+        return replace(found, value=self.temperature * found.value, bound=bound, state=None).plus(constant)
 
 
 @dataclass(frozen=True)
@@ -196,16 +195,21 @@ class Smoothing(Solver):
         return Stuck("the temperature is as low as the arithmetic allows")
 
     def _descend(self, smooth: Objective, descent: Descent, deadline: float) -> bool:
-        """Take so many steps, or fewer where time is short; say whether they have settled."""
-        iterates = LBFGS(stall=0.0, memory=self.memory).iterate(smooth, descent)
-        with limited(smooth, max(0.0, deadline - working_seconds())), suppress(OutOfTime):
-            for _ in range(self.steps):
-                reached = next(iterates, None)
-                if reached is None:
-                    return True
-                gap = np.inf if reached.bound is None else reached.value - reached.bound
-                if gap <= SHARE * self.tolerance * abs(reached.value):
-                    return True
+        """Take so many steps, or fewer where time is short, one at least; say whether they have settled."""
+        iterates, taken = LBFGS(stall=0.0, memory=self.memory).iterate(smooth, descent), 0
+        with limited(smooth, max(0.0, deadline - working_seconds())):
+            try:
+                while taken < self.steps:
+                    reached = next(iterates, None)
+                    if reached is None:
+                        return True
+                    gap = np.inf if reached.bound is None else reached.value - reached.bound
+                    if gap <= SHARE * self.tolerance * abs(reached.value):
+                        return True
+                    taken += 1
+            except OutOfTime:
+                if not taken:
+                    raise
         return False
 
     def _bound(self, objective: Objective, mean: Plane, reward: Plane) -> float:
