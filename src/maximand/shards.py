@@ -69,7 +69,7 @@ class Shard:
         # Cost vectors are kept between calls while they take no more memory than the input itself.
         keep = 8 * batch.space.n_parts <= max(batch.examples.inputs.n_bytes, LITTLE)
         pieces = []
-        for examples in cut(batch.space.layout, n_lanes):
+        for examples in cut(batch.space.layout, n_lanes, batch.space.quick):
             chunk = batch.take(examples)
             pieces.append(_Piece(chunk, chunk.target if keep else None, examples))
         n_lanes = min(n_lanes, len(pieces))
@@ -83,7 +83,7 @@ class Shard:
 
     def _pieces(self, some: Batch, examples: Ints) -> list[_Piece]:
         """Return the chunks of some examples."""
-        chunks = cut(some.space.layout, LANES)
+        chunks = cut(some.space.layout, LANES, some.space.quick)
         if len(chunks) == 1:
             return [_Piece(some, None, examples)]
         return [_Piece(some.take(chunk), None, examples[chunk]) for chunk in chunks]

@@ -12,13 +12,10 @@ from functools import cache
 from itertools import repeat
 from queue import SimpleQueue
 from threading import RLock, Thread
-from time import perf_counter, sleep
 from typing import Any, TypeVar
 
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
-
-QUICK = 1e-3  # seconds
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -162,8 +159,7 @@ def _side_by_side(
     """Yield function(item) for every item, in order, while helpers take items too.
 
     The caller works as well, and waits for an answer only where some thread is at it: whoever waits, waits for work
-    that goes on. So work inside of work cannot block, however few helpers are free. What the caller does in next to no
-    time it does alone: threads would take turns at the interpreter and only hold each other up.
+    that goes on. So work inside of work cannot block, however few helpers are free.
     """
     answers = deque(Future[Answer]() for _ in items)
     left = deque(zip(answers, items, strict=True))
@@ -182,10 +178,7 @@ def _side_by_side(
                 raise
         return True
 
-    worth_helping = perf_counter() + QUICK
-
     def help_out() -> None:
-        sleep(max(0.0, worth_helping - perf_counter()))
         with suppress(BaseException):  # it is with the answer
             while work():
                 pass

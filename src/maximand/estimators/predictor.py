@@ -234,7 +234,7 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
     def _chunked(self, examples: Examples, answer: Callable[[slice, Examples, Array], Any]) -> list[Any]:
         features = self.task_.features
         weights = features.prepared(self.weights_, examples.inputs)
-        chunks = cut(examples.space.layout, LANES)
+        chunks = cut(examples.space.layout, LANES, examples.space.quick)
 
         def one(chunk: slice) -> Any:
             part = examples if len(chunks) == 1 else examples.take(chunk)

@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from maximand.answers import Answered
-from maximand.batch import Batch, cut_evenly
+from maximand.batch import CHUNK_PARTS, Batch, cut_evenly
 from maximand.losses import Loss
 from maximand.objective import PENALTY, Objective
 from maximand.passes import OutOfTime, Pass, unlimited
@@ -170,7 +170,7 @@ def _groups(shard: Shard, order: Ints, size: int) -> Iterator[tuple[Batch, Ints]
     """Yield the examples in order, so many at a time: chunks are gathered, and groups share the memory of these."""
     begins = np.arange(0, order.size, size)
     work = np.add.reduceat(shard.batch.space.layout.load[order], begins)
-    for chunk in cut_evenly(work, 1):
+    for chunk in cut_evenly(work, 1, CHUNK_PARTS):
         own = order[chunk.start * size : chunk.stop * size]
         part = shard.batch.take(own)
         for first in range(0, own.size, size):

@@ -149,6 +149,11 @@ class OutputSpace(ABC):
         raise ValueError(f"{type(self).__name__} finds its outputs exactly; leave the inference out.")
 
     @property
+    def quick(self) -> bool:
+        """Whether kernels answer in nanoseconds for each part, so that little is worth another thread."""
+        return False
+
+    @property
     def binary(self) -> bool:
         """Whether it is known that a part occurs once or not at all, so that every psi(y) is in the unit cube."""
         return False

@@ -104,6 +104,11 @@ class Chain(LabelledSpace):
         return USUAL | Can.MARGINALS | Can.K_BEST
 
     @property
+    def quick(self) -> bool:
+        """Return True."""
+        return True
+
+    @property
     def slots(self) -> Ints:
         """The example that each position belongs to."""
         return np.repeat(np.arange(self.n_examples), self.lengths)

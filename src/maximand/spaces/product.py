@@ -61,6 +61,11 @@ class Product(OutputSpace):
         return Layout.product([space.layout for space in self.factors])
 
     @property
+    def quick(self) -> bool:
+        """Whether all factors are."""
+        return all(space.quick for space in self.factors)
+
+    @property
     def can(self) -> Can:
         """What all factors can."""
         return reduce(and_, (space.can for space in self.factors))

@@ -20,6 +20,11 @@ class TableSpace(LabelledSpace):
     n_examples: int
 
     @property
+    def quick(self) -> bool:
+        """Return True."""
+        return True
+
+    @property
     def width(self) -> int:
         """Parts per example."""
         raise NotImplementedError
