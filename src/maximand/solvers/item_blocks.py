@@ -65,3 +65,4 @@ class ItemBlocks(SimplexBlocks):
             )
             self.violation[units] += violation
         self.rounding += EPSILON * self.most * self.visits
+        self.objective.tally.ascents += self.visits * units.size / self.violation.size

@@ -85,7 +85,9 @@ class Race(Solver):
     fitted, or the regularisation is strong. Soft maxima (`second`) are quick where the data are noisy and many outputs
     nearly tie. Which it is shows in how the gap falls. A solver whose turn is over keeps it where it would close the
     gap, at the rate of this turn, with less work than it has had so far. Otherwise the other one has a turn, and turns
-    grow with all the work that was done: so the race takes at most about twice the work of the better one.
+    grow with all the work that was done: so the race takes at most about twice the work of the better one. Who has no
+    bound on the minimum by the end of a turn gets no other.
+
     Work is counted in calls of oracles and visits of examples, so that the answer does not depend on the machine.
     """
 
@@ -138,6 +140,8 @@ class Race(Solver):
             if not np.isfinite(state.turn_gap):
                 state.turn_gap, state.turn_work = runner.gap, runner.work
             if runner.work - state.turn_work >= state.budget and not state.other.ended:
+                if np.isneginf(runner.bound):
+                    runner.ended = "it has no bound on the minimum"
                 left, patience = self._work_left(state), FITTED_PATIENCE if state.fitted else 1.0
                 most = 3.0 * max(state.other.work, FIRST_TURN * objective.n_examples)
                 if left <= patience * runner.work <= patience**2 * most:

@@ -16,7 +16,7 @@ from maximand.passes import OutOfTime, limited, unlimited
 from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
 from maximand.solvers.lbfgs import LBFGS, Descent, Pairs
 from maximand.spaces import OutputSpace
-from maximand.support import EPSILON, Array, Geometry, Plane, Support, Waiting
+from maximand.support import EPSILON, Array, Geometry, Guarantee, Plane, Support, Waiting
 from maximand.targets import Target
 
 FIRST = 2.5  # of the tolerance, times the value at the start: the first temperature
@@ -212,8 +212,13 @@ class Smoothing(Solver):
                     raise
         return False
 
-    def _bound(self, objective: Objective, mean: Plane, reward: Plane) -> float:
-        """Return the minimum of the objective with the plane in place of the penalty: no more than its own."""
+    def _bound(self, objective: Objective, mean: Plane, reward: Plane) -> float | None:
+        """Return the minimum of the objective with the plane in place of the penalty: no more than its own.
+
+        Estimates of means, such as those of belief propagation in cycles, may be no averages of outputs: None.
+        """
+        if mean.guarantee is not Guarantee.EXACT:
+            return None
         rest = reward.slope - mean.slope
         square = float(rest @ rest) / (2.0 * objective.regularization)
         return mean.offset - reward.offset - square - EPSILON * (abs(mean.offset) + square)

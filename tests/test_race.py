@@ -1,0 +1,91 @@
+"""Turns of planes and soft maxima: who gets them, and what they make together."""
+
+import numpy as np
+import pytest
+
+from maximand import (
+    BeliefPropagation,
+    BlockFrankWolfe,
+    GraphLabeler,
+    OracleTask,
+    Race,
+    SequenceTagger,
+    Smoothing,
+    StructuredPredictor,
+)
+from maximand.datasets import simulate_chains
+
+
+def turns_of(model, X, Y):
+    """Fit with a race, and return what it ended with."""
+    ended = {}
+
+    class Watched(Race):
+        def minimize(self, objective, *arguments, **settings):
+            ended["result"] = super().minimize(objective, *arguments, **settings)
+            return ended["result"]
+
+    model.set_params(solver=Watched(tolerance=1e-2)).fit(X, Y)
+    return ended["result"]
+
+
+def chains(noise):
+    rng = np.random.default_rng(0)
+    X, Y = simulate_chains(60)
+    return X, [np.where(rng.random(len(y)) < noise, rng.permutation(y), y) for y in Y]
+
+
+def test_soft_maxima_finish_what_planes_cannot():
+    X, Y = chains(0.4)
+    result = turns_of(SequenceTagger(loss="hinge", regularization=1e-5), X, Y)
+    assert result.certified
+    assert result.gap <= 1e-2 * result.value
+    assert result.state.is_second
+    assert 0 < result.state.second.gap < result.state.first.gap
+
+
+def test_planes_need_no_help_where_the_data_can_be_fitted():
+    rng = np.random.default_rng(0)
+    Y = [rng.integers(3, size=8) for _ in range(60)]
+    X = [np.eye(3)[y] + 0.05 * rng.normal(size=(8, 3)) for y in Y]
+    result = turns_of(SequenceTagger(loss="hinge", regularization=1e-3), X, Y)
+    assert result.certified
+    assert result.state.first.work > 0 == result.state.second.work
+
+
+def test_estimates_of_means_make_no_bound():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 4, 3)) for _ in range(6)]
+    Y = [rng.integers(0, 4, (4, 4)) for _ in X]
+    settings = {"loss": "hinge", "tables": "full", "inference": BeliefPropagation(), "regularization": 1e-3}
+    result = turns_of(GraphLabeler(**settings), X, Y)
+    assert not result.certified
+    assert np.isneginf(result.state.second.bound)
+    with pytest.warns(UserWarning, match="stopped early"):
+        alone = GraphLabeler(solver=Smoothing(max_iterations=3), **settings).fit(X, Y)
+    assert alone.gap_ is None
+
+
+def test_a_race_goes_on_from_another_with_the_one_that_came_closer():
+    X, Y = chains(0.4)
+    first = turns_of(SequenceTagger(loss="hinge", regularization=1e-5), X, Y)
+    objectives = []
+
+    class Kept(Race):
+        def minimize(self, objective, *arguments, **settings):
+            objectives.append(objective)
+            return super().minimize(objective, *arguments, **settings)
+
+    SequenceTagger(loss="hinge", regularization=1e-5, solver=Kept(tolerance=1e-2)).fit(X, Y)
+    (objective,) = objectives
+    before = objective.tally.work
+    again = Race(tolerance=1e-2).minimize(objective, start=first)
+    assert again.gap <= 1e-2 * again.value
+    assert objective.tally.work - before < (first.state.first.work + first.state.second.work)
+
+
+def test_spaces_without_soft_maxima_have_no_race():
+    task = OracleTask(lambda theta, instance: (theta > 0).astype(float))
+    X, Y = [np.eye(2), np.eye(2)], [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
+    with pytest.raises(ValueError, match="Smoothing needs a maximum over all outputs"):
+        StructuredPredictor(task, loss="hinge", solver=Race(first=BlockFrankWolfe())).fit(X, Y)
