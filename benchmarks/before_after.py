@@ -1,7 +1,8 @@
 """CPU seconds of the same work by two versions of the library, taking turns on one machine.
 
 python benchmarks/before_after.py BEFORE [workload ...]: BEFORE is a checkout of the other version.
-The best of 5 counts; what falls under 0.9 of the speed before is repeated 20 times, and its median counts.
+The best of 5 counts; what falls under 0.9 of the speed before is repeated 20 times, and its median counts. Workloads that
+are named replace their rows in what is stored.
 """
 
 import json
@@ -11,7 +12,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from report import save
+from report import RESULTS, save
 from workloads import NAMES
 
 HERE = Path(__file__).resolve().parent
@@ -59,8 +60,10 @@ def main():
     for process in (before, after):
         process.stdin.close()
         process.wait()
-    if not names:
-        save("before_after", rows, load=os.getloadavg()[0])
+    stored = RESULTS / "before_after.json"
+    known = {row["workload"]: row for row in json.loads(stored.read_text())["rows"]} if names else {}
+    known |= {row["workload"]: row for row in rows}
+    save("before_after", list(known.values()), load=os.getloadavg()[0])
 
 
 if __name__ == "__main__":
