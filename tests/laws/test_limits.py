@@ -34,6 +34,7 @@ def clock(monkeypatch):
 
     monkeypatch.setattr(Soft, "__call__", ticking)
     monkeypatch.setattr("maximand.batch.SMALLEST_CHUNK", 4)
+    monkeypatch.setattr("maximand.batch.QUICK", 1)
     monkeypatch.setattr("maximand.batch.CHUNK_PARTS", 16)
     return now
 

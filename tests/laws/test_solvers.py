@@ -141,6 +141,7 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
 @EVERY_PAIR
 def test_threads_do_not_change_the_answer(case, loss, monkeypatch):
     monkeypatch.setattr("maximand.batch.SMALLEST_CHUNK", 4)
+    monkeypatch.setattr("maximand.batch.QUICK", 1)
     monkeypatch.setattr("maximand.batch.CHUNK_PARTS", 16)
     weights = case.weights(np.random.default_rng(0))
     whole = case.objective(loss, engine=Threads(1)).value_and_gradient(weights)
