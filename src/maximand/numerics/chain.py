@@ -13,36 +13,31 @@ see chain_sums.py.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.inner import inner
 from maximand.numerics.products import LANES, TOGETHER, fill_up, raise_to_best_sums
 from maximand.support import Array, Ints
 
 SIDE_BY_SIDE = 32  # examples
 
 
-@njit(cache=True, nogil=True)
-def same(first: Array, second: Array) -> bool:
-    """Whether two tables are equal."""
-    for l in range(first.shape[0]):
-        for m in range(first.shape[1]):
-            if first[l, m] != second[l, m]:
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def group_end(transitions: Array, begin: int, n: int) -> int:
+@inner()
+def group_end(tables, order, begin):  # type: ignore[no-untyped-def]
     """Return where the examples end that can go side by side with the one at `begin`, which share its table."""
-    end = min(begin + SIDE_BY_SIDE, n)
-    if len(transitions) == 1:
+    end = min(begin + SIDE_BY_SIDE, order.size)
+    if len(tables) == 1:
         return end
-    i = begin + 1
-    while i < end and same(transitions[i], transitions[begin]):
-        i += 1
-    return i
+    one, k = tables[order[begin]], tables.shape[1]
+    for j in range(begin + 1, end):
+        other = tables[order[j]]
+        for l in range(k):
+            for m in range(k):
+                if one[l, m] != other[l, m]:
+                    return j
+    return end
 
 
-@njit(cache=True, nogil=True)
-def step(offsets: Ints, members: Ints, t: int, rows: Ints, places: Ints) -> int:
+@inner()
+def step(offsets, members, t, rows, places):  # type: ignore[no-untyped-def]
     """List the rows that the examples have at position t and their places among the members; return the number."""
     count = 0
     for g in range(members.size):
@@ -53,8 +48,8 @@ def step(offsets: Ints, members: Ints, t: int, rows: Ints, places: Ints) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
-def longest(offsets: Ints, members: Ints) -> int:
+@inner()
+def longest(offsets, members):  # type: ignore[no-untyped-def]
     """Return the length of the longest of some examples."""
     most = 0
     for i in members:
@@ -81,25 +76,21 @@ def best_paths(
     """
     n_rows, k = nodes.shape
     width = -(-k // LANES) * LANES
-    alpha = np.empty((n_rows + TOGETHER, width))
-    alpha[n_rows:] = -np.inf
+    alpha = np.full((n_rows + TOGETHER, width), -np.inf)
     move, turned = np.full((width, width), -np.inf), np.empty((k, k))
     rows, places = np.empty(SIDE_BY_SIDE + TOGETHER, np.int64), np.empty(SIDE_BY_SIDE + TOGETHER, np.int64)
     begin = 0
     while begin < order.size:
-        end = group_end(transitions, begin, order.size)
+        end = group_end(transitions, order, begin)
         members = order[begin:end]
         if begin < len(transitions):
+            table = transitions[begin]
             for l in range(k):
                 for m in range(k):
-                    move[l, m] = turned[m, l] = transitions[begin, l, m] + between[l, m]
+                    move[l, m] = turned[m, l] = table[l, m] + between[l, m]
         for t in range(longest(offsets, members)):
             count = step(offsets, members, t, rows, places)
             for j in range(count):
-                row = alpha[rows[j]]
-                row[:] = -np.inf
-                if t == 0:
-                    row[:k] = first
                 places[j] = rows[j] - 1
             if t > 0:
                 filled = fill_up(rows, places, count, n_rows, n_rows)
@@ -107,34 +98,28 @@ def best_paths(
             for j in range(count):
                 row, scores = alpha[rows[j]], nodes[rows[j]]
                 for m in range(k):
-                    row[m] += scores[m]
+                    row[m] = (first[m] if t == 0 else row[m]) + scores[m]
         for i in members:
             values[i] = _way_back(alpha, turned, last, states, offsets[i], offsets[i + 1])
         begin = end
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _way_back(alpha, turned, last, states, start, stop):  # type: ignore[no-untyped-def]
     """Write the states of a best path; return its value."""
-    best, value = _best(alpha[stop - 1], last)
-    if value == -np.inf:
-        states[start:stop] = -1
-        return value
-    states[stop - 1] = best
-    for t in range(stop - 1, start, -1):
-        best, _ = _best(alpha[t - 1], turned[best])
-        states[t - 1] = best
+    value, after = -np.inf, last
+    for t in range(stop - 1, start - 1, -1):
+        before, best = alpha[t], 0
+        top = before[0] + after[0]
+        for l in range(1, last.size):
+            candidate = before[l] + after[l]
+            if candidate > top:
+                best, top = l, candidate
+        if t == stop - 1:
+            value = top
+        states[t] = best if value > -np.inf else -1
+        after = turned[best]
     return value
-
-
-@njit(cache=True, nogil=True)
-def _best(one, other):  # type: ignore[no-untyped-def]
-    best, top = 0, one[0] + other[0]
-    for l in range(1, other.size):
-        candidate = one[l] + other[l]
-        if candidate > top:
-            best, top = l, candidate
-    return best, top
 
 
 @njit(cache=True, nogil=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.exponential import exponentials
+from maximand.numerics.inner import inner
 from maximand.support import Array, Ints
 
 AT_ONCE = 2048  # terms
@@ -16,7 +17,7 @@ FAR_BELOW = -50.0  # the logarithm of a term, in relation to the largest, that d
 NEGLIGIBLE = 1e-40  # a mean of which the shares do not count
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"})
+@inner(fastmath={"reassoc", "nnan", "nsz"})
 def _add(vector, other, out):  # type: ignore[no-untyped-def]
     """Write the sum of two vectors and return its largest entry."""
     top = -np.inf
@@ -26,7 +27,7 @@ def _add(vector, other, out):  # type: ignore[no-untyped-def]
     return top
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _list_terms(before, units, labels, row, terms, sources, ends, tops, bits):  # type: ignore[no-untyped-def]
     """List what labels before bring to some labels, relative to the most: the terms of label j end at ends[j]."""
     count = 0
@@ -42,7 +43,7 @@ def _list_terms(before, units, labels, row, terms, sources, ends, tops, bits):  
     exponentials(terms[:count], bits[:count])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array, Ints]:
     """Return room for rows, terms, their sources, their ends, tops and bits."""
     height = max(1, AT_ONCE // width)
@@ -57,7 +58,7 @@ def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array, Ints]:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _sum(terms):  # type: ignore[no-untyped-def]
     total = 0.0
     for term in terms:
@@ -65,7 +66,7 @@ def _sum(terms):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _worth_sharing(mean, begin, labels):  # type: ignore[no-untyped-def]
     """List labels from `begin` on whose mean is not negligible; return their number, and where to go on."""
     count, m = 0, begin
@@ -77,10 +78,8 @@ def _worth_sharing(mean, begin, labels):  # type: ignore[no-untyped-def]
     return count, m
 
 
-@njit(cache=True, nogil=True)
-def log_sums(
-    nodes: Array, units: Array, inverse: float, first: Array, last: Array, alpha: Array, means: Array
-) -> float:
+@inner()
+def _log_sum(nodes, units, inverse, first, last, alpha, means):  # type: ignore[no-untyped-def]
     """Return the logarithm of the sum over all paths; write the means of nodes, and what forward finds into `alpha`."""
     length, k = nodes.shape
     row, terms, sources, ends, tops, bits = _room(units.shape[1])
@@ -106,6 +105,7 @@ def log_sums(
         final[m] = alpha[length - 1, m] + last[m]
         top = max(top, final[m])
     if top == -np.inf:
+        means[:] = 0.0
         return top
     for m in range(k):
         final[m] = np.exp(final[m] - top)
@@ -127,19 +127,46 @@ def log_sums(
 
 
 @njit(cache=True, nogil=True)
-def add_log_pairs(alpha: Array, units: Array, means: Array, weight: float, out: Array) -> None:
+def log_sums(
+    nodes: Array,
+    units: Array,
+    offsets: Ints,
+    examples: Ints,
+    inverse: float,
+    first: Array,
+    last: Array,
+    alpha: Array,
+    means: Array,
+    values: Array,
+) -> None:
+    """Write the logarithms of the sums over all paths, the means of nodes, and what forward finds into `alpha`.
+
+    `units` has transposed tables, padded with -inf, for each example or one for all.
+    """
+    for i in examples:
+        begin, end = offsets[i], offsets[i + 1]
+        table = units[min(i, len(units) - 1)]
+        values[i] = _log_sum(nodes[begin:end], table, inverse, first, last, alpha[begin:end], means[begin:end])
+
+
+@njit(cache=True, nogil=True)
+def add_log_pairs(
+    alpha: Array, units: Array, offsets: Ints, examples: Ints, weights: Array, means: Array, out: Array
+) -> None:
     """Add the weighted means of pairs, given what `log_sums` left."""
-    length, k = means.shape
-    row, terms, sources, ends, tops, bits = _room(units.shape[1])
+    k = means.shape[1]
+    row, terms, sources, ends, tops, bits = _room(units.shape[2])
     labels = np.empty(tops.size, np.int64)
-    for t in range(1, length):
-        begin = 0
-        while begin < k:
-            count, begin = _worth_sharing(means[t], begin, labels)
-            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
-            place = 0
-            for j in range(count):
-                share = weight * means[t, labels[j]] / _sum(terms[place : ends[j]])
-                for p in range(place, ends[j]):
-                    out[sources[p], labels[j]] += share * terms[p]
-                place = ends[j]
+    for i in examples:
+        table, pairs, weight = units[min(i, len(units) - 1)], out[min(i, len(out) - 1)], weights[i]
+        for t in range(offsets[i] + 1, offsets[i + 1]):
+            begin = 0
+            while begin < k:
+                count, begin = _worth_sharing(means[t], begin, labels)
+                _list_terms(alpha[t - 1], table, labels[:count], row, terms, sources, ends, tops, bits)
+                place = 0
+                for j in range(count):
+                    share = weight * means[t, labels[j]] / _sum(terms[place : ends[j]])
+                    for p in range(place, ends[j]):
+                        pairs[sources[p], labels[j]] += share * terms[p]
+                    place = ends[j]
