@@ -36,7 +36,7 @@ def test_simplex_projection_ends_on_any_numbers():
 def test_exponentials_are_right_to_the_last_digits():
     values = np.concatenate([-np.logspace(-20, 2.84, 2001), [0.0, -706.0, -800.0, -1e300, -np.inf]])
     expected = np.exp(values)
-    exponentials(values, np.empty(values.size, dtype=np.int64))
+    exponentials(values)
     normal = expected > 1e-306
     np.testing.assert_allclose(values[normal], expected[normal], rtol=5e-16)
     assert (values[~normal] <= 1e-306).all()

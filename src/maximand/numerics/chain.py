@@ -76,10 +76,11 @@ def best_paths(
     """
     n_rows, k = nodes.shape
     width = -(-k // LANES) * LANES
-    alpha = np.full((n_rows + TOGETHER, width), -np.inf)
+    alpha = np.empty((n_rows + TOGETHER, width))
+    alpha[n_rows:] = -np.inf
     move, turned = np.full((width, width), -np.inf), np.empty((k, k))
     rows, places = np.empty(SIDE_BY_SIDE + TOGETHER, np.int64), np.empty(SIDE_BY_SIDE + TOGETHER, np.int64)
-    begin = 0
+    begin = np.int64(0)  # of one type from the first, or more is compiled
     while begin < order.size:
         end = group_end(transitions, order, begin)
         members = order[begin:end]
@@ -91,6 +92,7 @@ def best_paths(
         for t in range(longest(offsets, members)):
             count = step(offsets, members, t, rows, places)
             for j in range(count):
+                alpha[rows[j]] = -np.inf
                 places[j] = rows[j] - 1
             if t > 0:
                 filled = fill_up(rows, places, count, n_rows, n_rows)

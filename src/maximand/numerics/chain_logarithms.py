@@ -28,7 +28,7 @@ def _add(vector, other, out):  # type: ignore[no-untyped-def]
 
 
 @inner()
-def _list_terms(before, units, labels, row, terms, sources, ends, tops, bits):  # type: ignore[no-untyped-def]
+def _list_terms(before, units, labels, row, terms, sources, ends, tops):  # type: ignore[no-untyped-def]
     """List what labels before bring to some labels, relative to the most: the terms of label j end at ends[j]."""
     count = 0
     for j in range(labels.size):
@@ -40,12 +40,12 @@ def _list_terms(before, units, labels, row, terms, sources, ends, tops, bits):  
                 terms[count], sources[count] = row[l] - top, l
                 count += row[l] >= least
         ends[j] = count
-    exponentials(terms[:count], bits[:count])
+    exponentials(terms[:count])
 
 
 @inner()
-def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array, Ints]:
-    """Return room for rows, terms, their sources, their ends, tops and bits."""
+def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array]:
+    """Return room for rows, terms, their sources, their ends and tops."""
     height = max(1, AT_ONCE // width)
     size = height * width
     return (
@@ -54,7 +54,6 @@ def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array, Ints]:
         np.empty(size + 1, np.int64),
         np.empty(height, np.int64),
         np.empty(height),
-        np.empty(size, np.int64),
     )
 
 
@@ -82,7 +81,7 @@ def _worth_sharing(mean, begin, labels):  # type: ignore[no-untyped-def]
 def _log_sum(nodes, units, inverse, first, last, alpha, means):  # type: ignore[no-untyped-def]
     """Return the logarithm of the sum over all paths; write the means of nodes, and what forward finds into `alpha`."""
     length, k = nodes.shape
-    row, terms, sources, ends, tops, bits = _room(units.shape[1])
+    row, terms, sources, ends, tops = _room(units.shape[1])
     labels = np.empty(tops.size, np.int64)
     alpha[:, k:] = -np.inf
     for m in range(k):
@@ -92,7 +91,7 @@ def _log_sum(nodes, units, inverse, first, last, alpha, means):  # type: ignore[
             count = min(labels.size, k - begin)
             for j in range(count):
                 labels[j] = begin + j
-            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
+            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops)
             place = 0
             for j in range(count):
                 m, total = begin + j, _sum(terms[place : ends[j]])
@@ -116,7 +115,7 @@ def _log_sum(nodes, units, inverse, first, last, alpha, means):  # type: ignore[
         begin = 0
         while begin < k:
             count, begin = _worth_sharing(means[t], begin, labels)
-            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
+            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops)
             place = 0
             for j in range(count):
                 share = means[t, labels[j]] / _sum(terms[place : ends[j]])
@@ -155,7 +154,7 @@ def add_log_pairs(
 ) -> None:
     """Add the weighted means of pairs, given what `log_sums` left."""
     k = means.shape[1]
-    row, terms, sources, ends, tops, bits = _room(units.shape[2])
+    row, terms, sources, ends, tops = _room(units.shape[2])
     labels = np.empty(tops.size, np.int64)
     for i in examples:
         table, pairs, weight = units[min(i, len(units) - 1)], out[min(i, len(out) - 1)], weights[i]
@@ -163,7 +162,7 @@ def add_log_pairs(
             begin = 0
             while begin < k:
                 count, begin = _worth_sharing(means[t], begin, labels)
-                _list_terms(alpha[t - 1], table, labels[:count], row, terms, sources, ends, tops, bits)
+                _list_terms(alpha[t - 1], table, labels[:count], row, terms, sources, ends, tops)
                 place = 0
                 for j in range(count):
                     share = weight * means[t, labels[j]] / _sum(terms[place : ends[j]])

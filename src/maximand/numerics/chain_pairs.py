@@ -53,14 +53,14 @@ def _add_log_pairs(sums: SoftSums, offsets: Ints, examples: Ints, weights: Array
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _add_pairs(first, second, rows, ends, weights, factors, out):  # type: ignore[no-untyped-def]
-    """out[g, l, m] += factors[g, l, m] * sum_j weights[j] * first[j, l] * second[j + 1, m] over some rows j.
+    """out[i, l, m] += factors[i, l, m] * sum_j weights[j] * first[j, l] * second[j + 1, m] over some rows j.
 
-    Those of g end at ends[g]. There may be one table of factors for all.
+    Those of g end at ends[i]. There may be one table of factors for all.
     """
     width, k, after = factors.shape[1], out.shape[1], 0
     products = np.empty((min(PANEL, width), width))
-    for g in range(ends.size):
-        before, after = after, ends[g]
+    for i in range(ends.size):
+        before, after = after, ends[i]
         whole = after - (after - before) % 4
         for start in range(0, width, PANEL):
             length = min(PANEL, width - start)
@@ -77,11 +77,11 @@ def _add_pairs(first, second, rows, ends, weights, factors, out):  # type: ignor
                         a, b, c, d = first[rows[j]], first[rows[j + 1]], first[rows[j + 2]], first[rows[j + 3]]
                         w, x = second[rows[j] + 1], second[rows[j + 1] + 1]
                         y, z = second[rows[j + 2] + 1], second[rows[j + 3] + 1]
-                        e, f, g_, h = weights[rows[j]], weights[rows[j + 1]], weights[rows[j + 2]], weights[rows[j + 3]]
-                        aw, ax, ay, az = e * a[l], f * b[l], g_ * c[l], h * d[l]
-                        bw, bx, by, bz = e * a[l + 1], f * b[l + 1], g_ * c[l + 1], h * d[l + 1]
-                        cw, cx, cy, cz = e * a[l + 2], f * b[l + 2], g_ * c[l + 2], h * d[l + 2]
-                        dw, dx, dy, dz = e * a[l + 3], f * b[l + 3], g_ * c[l + 3], h * d[l + 3]
+                        e, f, g, h = weights[rows[j]], weights[rows[j + 1]], weights[rows[j + 2]], weights[rows[j + 3]]
+                        aw, ax, ay, az = e * a[l], f * b[l], g * c[l], h * d[l]
+                        bw, bx, by, bz = e * a[l + 1], f * b[l + 1], g * c[l + 1], h * d[l + 1]
+                        cw, cx, cy, cz = e * a[l + 2], f * b[l + 2], g * c[l + 2], h * d[l + 2]
+                        dw, dx, dy, dz = e * a[l + 3], f * b[l + 3], g * c[l + 3], h * d[l + 3]
                         for m in range(width):
                             p[m] = p[m] + aw * w[m] + ax * x[m] + ay * y[m] + az * z[m]
                             q[m] = q[m] + bw * w[m] + bx * x[m] + by * y[m] + bz * z[m]
@@ -94,6 +94,6 @@ def _add_pairs(first, second, rows, ends, weights, factors, out):  # type: ignor
                     for m in range(width):
                         p[m] = p[m] + one * other[m]
             for l in range(start, min(start + length, k)):
-                p, factor, q = products[l - start], factors[min(g, len(factors) - 1), l], out[g, l]
+                p, factor, q = products[l - start], factors[min(i, len(factors) - 1), l], out[i, l]
                 for m in range(k):
                     q[m] += p[m] * factor[m]

@@ -13,7 +13,7 @@ from maximand.numerics.chain import SIDE_BY_SIDE, group_end, longest, step
 from maximand.numerics.chain_logarithms import log_sums
 from maximand.numerics.exponential import exponentials
 from maximand.numerics.inner import inner
-from maximand.numerics.products import TOGETHER, add_products, fill_up, padded
+from maximand.numerics.products import LANES, TOGETHER, add_products, fill_up, padded
 from maximand.support import Array, Bools, Ints
 
 # Scaled sums lose what is below 1e-307 of the largest. Of the terms of forward, backward finds out: the sums of
@@ -47,40 +47,53 @@ def soft_paths(
 ) -> SoftSums:
     """Forward-backward: heat * log sum over paths of exp(score / heat), and the means of nodes."""
     n_rows, k = nodes.shape
-    values, means, inverse = np.empty(order.size), np.empty((n_rows, k)), 1.0 / heat
-    alpha, ahead = np.empty((2, n_rows + TOGETHER, padded(k)))
+    n_tables, width, inverse = len(transitions), padded(k), 1.0 / heat
+    values, means, tops = np.empty(order.size), np.empty((n_rows, k)), np.empty(n_tables)
+    factors, turned = np.empty((2, n_tables, width, width))
+    alpha, ahead = np.empty((2, n_rows + TOGETHER, width))
     alpha[n_rows:] = ahead[n_rows:] = 0.0
-    tables = transitions + between
-    factors, tops, safe = _factors(tables, heat)
+    _write_factors(transitions, between, heat, factors, turned, tops)
     _write_terms(nodes, offsets, inverse, not between.any(), ahead.reshape(ahead.size), values)
-    values[~np.broadcast_to(safe, values.shape)] = np.nan
-    values += (np.diff(offsets) - 1) * tops * inverse
+    values += (np.diff(offsets) - 1) * (tops * inverse)
     possible = order[~np.isnan(values[order])]
     if possible.size:
-        ends = np.zeros((2, padded(k)))
-        ends[:, :k] = np.exp(first), np.exp(last)
-        turned = np.ascontiguousarray(factors.swapaxes(1, 2))
-        _scaled_sums(offsets, possible, factors, turned, ends[0], ends[1], alpha, ahead, values, means)
-    scaled, units = ~np.isnan(values), np.empty((0, k, padded(k)))
+        starts, ends = np.zeros((2, width))
+        starts[:k], ends[:k] = np.exp(first), np.exp(last)
+        _scaled_sums(offsets, possible, factors, turned, starts, ends, alpha, ahead, values, means)
+    scaled, units = ~np.isnan(values), np.empty((0, k, width))
     if not scaled.all():
-        units = np.full((len(tables), k, padded(k)), -np.inf)
-        units[:, :, :k] = tables.swapaxes(1, 2) * inverse
+        units = np.full((n_tables, k, width), -np.inf)
+        units[:, :, :k] = (transitions + between).swapaxes(1, 2) * inverse
         log_sums(nodes, units, offsets, np.flatnonzero(~scaled), inverse, first, last, alpha, means, values)
     values *= heat
     return SoftSums(values, means, alpha, ahead, scaled, factors, units)
 
 
-def _factors(tables: Array, heat: float) -> tuple[Array, Array, Bools]:
-    """Return exp((table - its largest score) / heat), padded, the largest scores, and which tables are safe."""
-    n, k, _ = tables.shape
-    allowed = tables > -np.inf
-    top = tables.max(axis=(1, 2))
-    top[top == -np.inf] = 0.0
-    span = top - tables.min(axis=(1, 2), where=allowed, initial=np.inf)
-    factors = np.zeros((n, padded(k), padded(k)))
-    factors[:, :k, :k] = (tables - top[:, None, None]) / heat
-    np.exp(factors[:, :k, :k], out=factors[:, :k, :k])
-    return factors, top, span <= SAFE_RANGE * heat
+@njit(cache=True, nogil=True)
+def _write_factors(transitions, between, heat, factors, turned, tops):  # type: ignore[no-untyped-def]
+    """Write exp((table - its largest score) / heat), the transposes, and the largest scores; NaN for unsafe tables."""
+    k, width = len(between), factors.shape[1]
+    for n in range(tops.size):
+        table, factor, back = transitions[n], factors[n], turned[n]
+        top, bottom = -np.inf, np.inf
+        for l in range(k):
+            for m in range(k):
+                score = table[l, m] + between[l, m]
+                if score > -np.inf:
+                    top, bottom = max(top, score), min(bottom, score)
+        if top == -np.inf:
+            top = bottom = 0.0
+        tops[n] = top if top - bottom <= SAFE_RANGE * heat else np.nan
+        for l in range(width):
+            row = factor[l]
+            for m in range(width):
+                row[m] = (table[l, m] + between[l, m] - top) / heat if l < k and m < k else -np.inf
+            exponentials(row)
+        for l in range(0, width, LANES):  # tile by tile, for the cache
+            for m in range(0, width, LANES):
+                for p in range(l, l + LANES):
+                    for o in range(m, m + LANES):
+                        back[o, p] = factor[p, o]
 
 
 @inner(fastmath={"reassoc", "nnan", "nsz"})
@@ -99,7 +112,6 @@ def _write_terms(nodes, offsets, inverse, free, ahead, sums):  # type: ignore[no
     """
     k = nodes.shape[1]
     width = ahead.size // (len(nodes) + TOGETHER)
-    bits = np.empty(longest(offsets, np.arange(sums.size)) * width, np.int64)
     for i in range(sums.size):
         total = 0.0
         for t in range(offsets[i], offsets[i + 1]):
@@ -111,8 +123,7 @@ def _write_terms(nodes, offsets, inverse, free, ahead, sums):  # type: ignore[no
             for m in range(k, width):
                 row[m] = -np.inf
         sums[i] = total * inverse if total > -np.inf else np.nan
-        begin, end = offsets[i] * width, offsets[i + 1] * width
-        exponentials(ahead[begin:end], bits)
+        exponentials(ahead[offsets[i] * width : offsets[i + 1] * width])
         if not free:
             for t in range(offsets[i], offsets[i + 1]):
                 for m in range(k):
@@ -153,7 +164,7 @@ def _scaled_sums(offsets, order, factors, turned, first, last, alpha, ahead, val
     width, spare = alpha.shape[1], len(means)
     beta, scales = np.zeros((SIDE_BY_SIDE + TOGETHER, width)), np.empty(spare)
     rows, places = np.empty(SIDE_BY_SIDE + TOGETHER, np.int64), np.empty(SIDE_BY_SIDE + TOGETHER, np.int64)
-    begin = 0
+    begin = np.int64(0)  # of one type from the first, or more is compiled
     while begin < order.size:
         end = group_end(factors, order, begin)
         members = order[begin:end]
