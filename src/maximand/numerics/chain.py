@@ -152,42 +152,30 @@ def count_parts(codes: Ints, offsets: Ints, factors: Array, nodes: Array, transi
                     between[codes[t - 1], codes[t]] += factor
 
 
-@njit(cache=True, nogil=True)
 def path_differences(codes: Ints, others: Ints, offsets: Ints, k: int, examples: Ints) -> tuple[Ints, Ints, Array]:
     """Return psi of labels less that of others, for some examples, as CSR rows over their own parts.
 
     These are nodes, position by position, and one table of transitions. Labels below 0 count nothing.
     """
-    room = 0
-    for i in examples:
-        room += 4 * (offsets[i + 1] - offsets[i])
-    pointers = np.zeros(examples.size + 1, np.int64)
-    parts, values = np.empty(room, np.int32), np.empty(room)
-    count = 0
-    for j in range(examples.size):
-        start, stop = offsets[examples[j]], offsets[examples[j] + 1]
-        keys, signs = np.empty(4 * (stop - start), np.int64), np.empty(4 * (stop - start))
-        found = 0
-        for t in range(start, stop):
-            if codes[t] == others[t] and (t == start or codes[t - 1] == others[t - 1]):
-                continue
-            table = (stop - start) * k
-            for labels, sign in ((codes, 1.0), (others, -1.0)):
-                if labels[t] >= 0:
-                    keys[found], signs[found] = (t - start) * k + labels[t], sign
-                    found += 1
-                    if t > start and labels[t - 1] >= 0:
-                        keys[found], signs[found] = table + labels[t - 1] * k + labels[t], sign
-                        found += 1
-        order = np.argsort(keys[:found])
-        p = 0
-        while p < found:
-            key, total = keys[order[p]], 0.0
-            while p < found and keys[order[p]] == key:
-                total += signs[order[p]]
-                p += 1
-            if total != 0.0:
-                parts[count], values[count] = key, total
-                count += 1
-        pointers[j + 1] = count
-    return pointers, parts[:count].copy(), values[:count].copy()
+    lengths = offsets[examples + 1] - offsets[examples]
+    which, start = np.repeat(np.arange(examples.size), lengths), np.repeat(np.cumsum(lengths) - lengths, lengths)
+    position = np.arange(which.size) - start
+    rows = offsets[examples][which] + position
+    differ = codes[rows] != others[rows]
+    nodes = np.flatnonzero(differ)
+    differ[1:] |= differ[:-1]
+    differ[position == 0] = False
+    pairs = np.flatnonzero(differ)
+    size = int(lengths.max(initial=0)) * k + k * k  # more than any key of an example
+    keys, signs = [], []
+    for labels, sign in ((codes[rows], 1.0), (others[rows], -1.0)):
+        known = nodes[labels[nodes] >= 0]
+        keys.append(which[known] * size + position[known] * k + labels[known])
+        known = pairs[(labels[pairs] >= 0) & (labels[pairs - 1] >= 0)]
+        keys.append(which[known] * size + lengths[which[known]] * k + labels[known - 1] * k + labels[known])
+        signs.append(np.full(keys[-2].size + keys[-1].size, sign))
+    found, place = np.unique(np.concatenate(keys), return_inverse=True)
+    values = np.bincount(place, np.concatenate(signs), found.size).astype(float)  # of whole numbers if there are none
+    found, values = found[values != 0.0], values[values != 0.0]
+    pointers = np.searchsorted(found, np.arange(examples.size + 1) * size)
+    return pointers, (found % size).astype(np.int32), values

@@ -77,54 +77,6 @@ def _worth_sharing(mean, begin, labels):  # type: ignore[no-untyped-def]
     return count, m
 
 
-@inner()
-def _log_sum(nodes, units, inverse, first, last, alpha, means):  # type: ignore[no-untyped-def]
-    """Return the logarithm of the sum over all paths; write the means of nodes, and what forward finds into `alpha`."""
-    length, k = nodes.shape
-    row, terms, sources, ends, tops = _room(units.shape[1])
-    labels = np.empty(tops.size, np.int64)
-    alpha[:, k:] = -np.inf
-    for m in range(k):
-        alpha[0, m] = nodes[0, m] * inverse + first[m]
-    for t in range(1, length):
-        for begin in range(0, k, labels.size):
-            count = min(labels.size, k - begin)
-            for j in range(count):
-                labels[j] = begin + j
-            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops)
-            place = 0
-            for j in range(count):
-                m, total = begin + j, _sum(terms[place : ends[j]])
-                place = ends[j]
-                alpha[t, m] = tops[j] + nodes[t, m] * inverse
-                if total > 1.0:
-                    alpha[t, m] += np.log(total)
-    final, top, total = means[length - 1], -np.inf, 0.0
-    for m in range(k):
-        final[m] = alpha[length - 1, m] + last[m]
-        top = max(top, final[m])
-    if top == -np.inf:
-        means[:] = 0.0
-        return top
-    for m in range(k):
-        final[m] = np.exp(final[m] - top)
-        total += final[m]
-    final /= total
-    for t in range(length - 1, 0, -1):
-        means[t - 1] = 0.0
-        begin = 0
-        while begin < k:
-            count, begin = _worth_sharing(means[t], begin, labels)
-            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops)
-            place = 0
-            for j in range(count):
-                share = means[t, labels[j]] / _sum(terms[place : ends[j]])
-                for p in range(place, ends[j]):
-                    means[t - 1, sources[p]] += share * terms[p]
-                place = ends[j]
-    return top + np.log(total)
-
-
 @njit(cache=True, nogil=True)
 def log_sums(
     nodes: Array,
@@ -142,10 +94,54 @@ def log_sums(
 
     `units` has transposed tables, padded with -inf, for each example or one for all.
     """
+    k, width = means.shape[1], alpha.shape[1]
+    row, terms, sources, ends, tops = _room(width)
+    labels = np.empty(tops.size, np.int64)
     for i in examples:
-        begin, end = offsets[i], offsets[i + 1]
-        table = units[min(i, len(units) - 1)]
-        values[i] = _log_sum(nodes[begin:end], table, inverse, first, last, alpha[begin:end], means[begin:end])
+        start, stop, table = offsets[i], offsets[i + 1], units[min(i, len(units) - 1)]
+        for t in range(start, stop):
+            for m in range(width):
+                alpha[t, m] = -np.inf if m >= k else nodes[t, m] * inverse + (first[m] if t == start else 0.0)
+            if t == start:
+                continue
+            for begin in range(0, k, labels.size):
+                count = min(labels.size, k - begin)
+                for j in range(count):
+                    labels[j] = begin + j
+                _list_terms(alpha[t - 1], table, labels[:count], row, terms, sources, ends, tops)
+                place = 0
+                for j in range(count):
+                    total = _sum(terms[place : ends[j]])
+                    place = ends[j]
+                    alpha[t, begin + j] += tops[j]
+                    if total > 1.0:
+                        alpha[t, begin + j] += np.log(total)
+        final, top, total = means[stop - 1], -np.inf, 0.0
+        for m in range(k):
+            final[m] = alpha[stop - 1, m] + last[m]
+            top = max(top, final[m])
+        values[i] = top
+        if top == -np.inf:
+            means[start:stop] = 0.0
+            continue
+        for m in range(k):
+            final[m] = np.exp(final[m] - top)
+            total += final[m]
+        for m in range(k):
+            final[m] /= total
+        values[i] += np.log(total)
+        for t in range(stop - 1, start, -1):
+            means[t - 1] = 0.0
+            begin = 0
+            while begin < k:
+                count, begin = _worth_sharing(means[t], begin, labels)
+                _list_terms(alpha[t - 1], table, labels[:count], row, terms, sources, ends, tops)
+                place = 0
+                for j in range(count):
+                    share = means[t, labels[j]] / _sum(terms[place : ends[j]])
+                    for p in range(place, ends[j]):
+                        means[t - 1, sources[p]] += share * terms[p]
+                    place = ends[j]
 
 
 @njit(cache=True, nogil=True)
