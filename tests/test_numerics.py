@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from maximand.numerics.chain_pairs import add_soft_pairs
 from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.exponential import exponentials
-from maximand.numerics.products import TOGETHER, padded
 from maximand.numerics.simplex_blocks import _project
 from maximand.numerics.simplex_qp import maximize_on_simplex
 
@@ -36,7 +36,7 @@ def test_simplex_projection_ends_on_any_numbers():
 def test_exponentials_are_right_to_the_last_digits():
     values = np.concatenate([-np.logspace(-20, 2.84, 2001), [0.0, -706.0, -800.0, -1e300, -np.inf]])
     expected = np.exp(values)
-    exponentials(values, np.empty(values.size, dtype=np.int64))
+    exponentials(values)
     normal = expected > 1e-306
     np.testing.assert_allclose(values[normal], expected[normal], rtol=5e-16)
     assert (values[~normal] <= 1e-306).all()
@@ -67,13 +67,10 @@ def test_scaled_and_logarithmic_sums_agree():
     moderate[0, 0, 0] -= 90.0  # within it, and as good as forbidden
     answers = []
     for transitions in (moderate, wide):
-        values, means, pairs, scaled = np.empty(1), np.empty((length, k)), np.zeros((1, k, k)), np.empty(1, dtype=bool)
-        alpha, ahead = np.empty((2, length + TOGETHER, padded(k)))
-        soft_paths(
-            nodes, transitions, offsets, np.zeros(1, dtype=np.int64), zeros, between, zeros, 1.0, values, means, alpha,
-            ahead, scaled, pairs,
-        )  # fmt: skip
-        assert scaled[0] == (transitions is moderate)
-        answers.append((values, means, pairs))
+        sums = soft_paths(nodes, transitions, offsets, np.zeros(1, dtype=np.int64), zeros, between, zeros, 1.0)
+        assert sums.scaled[0] == (transitions is moderate)
+        pairs = np.zeros((1, k, k))
+        add_soft_pairs(sums, offsets, np.ones(1), pairs)
+        answers.append((sums.values, sums.means, pairs))
     for moderate_answer, wide_answer in zip(*answers, strict=True):
         np.testing.assert_allclose(moderate_answer, wide_answer, atol=1e-12)

@@ -56,10 +56,8 @@ def propagate(
         np.empty(most_slots, dtype=np.int64), np.empty(most_slots, dtype=np.int64),
         np.empty(most_nodes, dtype=np.int64), np.empty(most_nodes, dtype=np.int64),
     )  # fmt: skip
-    flat, bits = np.empty(block * k), np.empty(max(block * k, k * k), dtype=np.int64)
-    room = Room(
-        np.empty((block, k)), flat.reshape(block, k), flat, np.empty((block, k)), np.empty(block), np.empty(k), bits
-    )
+    flat = np.empty(block * k)
+    room = Room(np.empty((block, k)), flat.reshape(block, k), flat, np.empty((block, k)), np.empty(block), np.empty(k))
     found = np.empty(2 * most_tables * n_levels, dtype=np.int64)
     n_factors = min(most_slots, found.size)
     own_nodes, factor = np.empty((most_nodes, k)), np.empty(most_slots, dtype=np.int64)
@@ -79,7 +77,7 @@ def propagate(
             factors.states[origin : origin + n], warmth, coldest < hottest, hidden[nodes], own_nodes,
             all_tables[tables], factor, weights, peaks,
         )  # fmt: skip
-        size = prepare(wires, scores, all_nodes[nodes], levels[nodes], n_levels, found, bits)
+        size = prepare(wires, scores, all_nodes[nodes], levels[nodes], n_levels, found)
         threshold = tolerance * (size + hottest)
         inbox[: wires.begin[n]], fresh[: wires.begin[n]] = 0.0, 0.0
         converged[i] = False

@@ -50,7 +50,7 @@ def _soften(vector, temperature):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _soften_pair(near, far, table, turned, outside, inside, pair, outer, bits):  # type: ignore[no-untyped-def]
+def _soften_pair(near, far, table, turned, outside, inside, pair, outer):  # type: ignore[no-untyped-def]
     """Write the belief of an edge, flat and its outer end first; return its soft maximum, FORBIDDEN if nothing is left.
 
     The inner end is summed out first, given the state of the outer. near and far are the cavities of the outer and the
@@ -65,7 +65,7 @@ def _soften_pair(near, far, table, turned, outside, inside, pair, outer, bits): 
         outer[l] = near[l] + top
         for m in range(k):
             pair[l * k + m] = (pair[l * k + m] - top) / inside
-    exponentials(pair, bits)
+    exponentials(pair)
     for l in range(k):
         total = 0.0
         for m in range(k):
@@ -90,7 +90,7 @@ def write_means(wires, scores, room, inbox, cavities, node_mean, table_mean):  #
     n, k = node_mean.shape
     zero = np.int64(0)  # for a plain 0, write_cavities would compile once more
     write_cavities(scores.nodes, wires.begin, inbox, zero, n, cavities, zero, room.tail)
-    outer, pair, bits = np.empty(k), np.empty(k * k), room.bits[: k * k]
+    outer, pair = np.empty(k), np.empty(k * k)
     temperatures, hidden = scores.temperatures, scores.hidden
     value = 0.0
     for u in range(n):
@@ -111,7 +111,7 @@ def write_means(wires, scores, room, inbox, cavities, node_mean, table_mean):  #
             turned = hidden[u] and not hidden[v]
             if turned:
                 near, far, here, there = far, near, there, here
-            soft = _soften_pair(near, far, scores.tables[t], turned, here, there, pair, outer, bits)
+            soft = _soften_pair(near, far, scores.tables[t], turned, here, there, pair, outer)
             value += soft
             for l in range(k):
                 for m in range(k):

@@ -152,7 +152,7 @@ def project_euclidean(scores: Array, least: int, most: int, values: Array, means
 
 
 @njit(cache=True, nogil=True)
-def _entropic_threshold(rest, total, spare, bits):  # type: ignore[no-untyped-def]
+def _entropic_threshold(rest, total, spare):  # type: ignore[no-untyped-def]
     """Return the largest score whose entry is not held at 1, where sum u = total. Overwrites rest.
 
     If it is x, with j above, then u = (total - j) exp(rest - x) / sum_{rest <= x} exp(rest - x) for the others. So x is
@@ -177,7 +177,7 @@ def _entropic_threshold(rest, total, spare, bits):  # type: ignore[no-untyped-de
         exponents = rest[greater : greater + less]
         for m in range(less):
             exponents[m] = spare[m] - pivot
-        exponentials(exponents, bits[:less])
+        exponentials(exponents)
         weight = equal + exponents.sum() + (below * np.exp(staying - pivot) if below > 0.0 else 0.0)
         if total - above - greater <= weight:
             staying, below, size = pivot, weight, greater
@@ -199,11 +199,11 @@ def _split(scores, top, exponents):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _exponentiate(scores, top, exponents, bits):  # type: ignore[no-untyped-def]
+def _exponentiate(scores, top, exponents):  # type: ignore[no-untyped-def]
     """Write exp(min(scores - top, 0)); return how many scores are above the top, and the sum of the others."""
     for l in range(scores.size):
         exponents[l] = min(scores[l] - top, 0.0)
-    exponentials(exponents, bits)
+    exponentials(exponents)
     return _split(scores, top, exponents)
 
 
@@ -211,7 +211,7 @@ def _exponentiate(scores, top, exponents, bits):  # type: ignore[no-untyped-def]
 def project_entropic(scores: Array, least: int, most: int, values: Array, means: Array) -> None:
     """Write to means[i] the u of largest scores[i] @ u - sum u log u, and to values[i] that maximum."""
     n, k = scores.shape
-    rest, spare, bits = np.empty(k), np.empty(k), np.empty(k, dtype=np.int64)
+    rest, spare = np.empty(k), np.empty(k)
     for i in range(n):
         size, forced = finite_scores(scores[i], rest)
         if forced > most or forced + size < least:
@@ -219,12 +219,12 @@ def project_entropic(scores: Array, least: int, most: int, values: Array, means:
             means[i, :] = 0.0
             continue
         top = 1.0
-        above, total = _exponentiate(scores[i], top, means[i], bits)
+        above, total = _exponentiate(scores[i], top, means[i])
         room = total
         if above + total > most or above + total < least:
             bound = most if above + total > most else least
-            top = _entropic_threshold(rest[:size], bound - forced, spare, bits)
-            above, total = _exponentiate(scores[i], top, means[i], bits)
+            top = _entropic_threshold(rest[:size], bound - forced, spare)
+            above, total = _exponentiate(scores[i], top, means[i])
             room = np.float64(bound - above)
         value = room * (top + np.log(total / room)) if room > 0.0 else 0.0
         scale = room / total if room > 0.0 else 0.0

@@ -13,36 +13,31 @@ see chain_sums.py.
 import numpy as np
 from numba import njit
 
+from maximand.numerics.inner import inner
 from maximand.numerics.products import LANES, TOGETHER, fill_up, raise_to_best_sums
 from maximand.support import Array, Ints
 
 SIDE_BY_SIDE = 32  # examples
 
 
-@njit(cache=True, nogil=True)
-def same(first: Array, second: Array) -> bool:
-    """Whether two tables are equal."""
-    for l in range(first.shape[0]):
-        for m in range(first.shape[1]):
-            if first[l, m] != second[l, m]:
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def group_end(transitions: Array, begin: int, n: int) -> int:
+@inner()
+def group_end(tables, order, begin):  # type: ignore[no-untyped-def]
     """Return where the examples end that can go side by side with the one at `begin`, which share its table."""
-    end = min(begin + SIDE_BY_SIDE, n)
-    if len(transitions) == 1:
+    end = min(begin + SIDE_BY_SIDE, order.size)
+    if len(tables) == 1:
         return end
-    i = begin + 1
-    while i < end and same(transitions[i], transitions[begin]):
-        i += 1
-    return i
+    one, k = tables[order[begin]], tables.shape[1]
+    for j in range(begin + 1, end):
+        other = tables[order[j]]
+        for l in range(k):
+            for m in range(k):
+                if one[l, m] != other[l, m]:
+                    return j
+    return end
 
 
-@njit(cache=True, nogil=True)
-def step(offsets: Ints, members: Ints, t: int, rows: Ints, places: Ints) -> int:
+@inner()
+def step(offsets, members, t, rows, places):  # type: ignore[no-untyped-def]
     """List the rows that the examples have at position t and their places among the members; return the number."""
     count = 0
     for g in range(members.size):
@@ -53,8 +48,8 @@ def step(offsets: Ints, members: Ints, t: int, rows: Ints, places: Ints) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
-def longest(offsets: Ints, members: Ints) -> int:
+@inner()
+def longest(offsets, members):  # type: ignore[no-untyped-def]
     """Return the length of the longest of some examples."""
     most = 0
     for i in members:
@@ -85,21 +80,19 @@ def best_paths(
     alpha[n_rows:] = -np.inf
     move, turned = np.full((width, width), -np.inf), np.empty((k, k))
     rows, places = np.empty(SIDE_BY_SIDE + TOGETHER, np.int64), np.empty(SIDE_BY_SIDE + TOGETHER, np.int64)
-    begin = 0
+    begin = np.int64(0)  # of one type from the first, or more is compiled
     while begin < order.size:
-        end = group_end(transitions, begin, order.size)
+        end = group_end(transitions, order, begin)
         members = order[begin:end]
         if begin < len(transitions):
+            table = transitions[begin]
             for l in range(k):
                 for m in range(k):
-                    move[l, m] = turned[m, l] = transitions[begin, l, m] + between[l, m]
+                    move[l, m] = turned[m, l] = table[l, m] + between[l, m]
         for t in range(longest(offsets, members)):
             count = step(offsets, members, t, rows, places)
             for j in range(count):
-                row = alpha[rows[j]]
-                row[:] = -np.inf
-                if t == 0:
-                    row[:k] = first
+                alpha[rows[j]] = -np.inf
                 places[j] = rows[j] - 1
             if t > 0:
                 filled = fill_up(rows, places, count, n_rows, n_rows)
@@ -107,34 +100,28 @@ def best_paths(
             for j in range(count):
                 row, scores = alpha[rows[j]], nodes[rows[j]]
                 for m in range(k):
-                    row[m] += scores[m]
+                    row[m] = (first[m] if t == 0 else row[m]) + scores[m]
         for i in members:
             values[i] = _way_back(alpha, turned, last, states, offsets[i], offsets[i + 1])
         begin = end
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _way_back(alpha, turned, last, states, start, stop):  # type: ignore[no-untyped-def]
     """Write the states of a best path; return its value."""
-    best, value = _best(alpha[stop - 1], last)
-    if value == -np.inf:
-        states[start:stop] = -1
-        return value
-    states[stop - 1] = best
-    for t in range(stop - 1, start, -1):
-        best, _ = _best(alpha[t - 1], turned[best])
-        states[t - 1] = best
+    value, after = -np.inf, last
+    for t in range(stop - 1, start - 1, -1):
+        before, best = alpha[t], 0
+        top = before[0] + after[0]
+        for l in range(1, last.size):
+            candidate = before[l] + after[l]
+            if candidate > top:
+                best, top = l, candidate
+        if t == stop - 1:
+            value = top
+        states[t] = best if value > -np.inf else -1
+        after = turned[best]
     return value
-
-
-@njit(cache=True, nogil=True)
-def _best(one, other):  # type: ignore[no-untyped-def]
-    best, top = 0, one[0] + other[0]
-    for l in range(1, other.size):
-        candidate = one[l] + other[l]
-        if candidate > top:
-            best, top = l, candidate
-    return best, top
 
 
 @njit(cache=True, nogil=True)
@@ -165,42 +152,30 @@ def count_parts(codes: Ints, offsets: Ints, factors: Array, nodes: Array, transi
                     between[codes[t - 1], codes[t]] += factor
 
 
-@njit(cache=True, nogil=True)
 def path_differences(codes: Ints, others: Ints, offsets: Ints, k: int, examples: Ints) -> tuple[Ints, Ints, Array]:
     """Return psi of labels less that of others, for some examples, as CSR rows over their own parts.
 
     These are nodes, position by position, and one table of transitions. Labels below 0 count nothing.
     """
-    room = 0
-    for i in examples:
-        room += 4 * (offsets[i + 1] - offsets[i])
-    pointers = np.zeros(examples.size + 1, np.int64)
-    parts, values = np.empty(room, np.int32), np.empty(room)
-    count = 0
-    for j in range(examples.size):
-        start, stop = offsets[examples[j]], offsets[examples[j] + 1]
-        keys, signs = np.empty(4 * (stop - start), np.int64), np.empty(4 * (stop - start))
-        found = 0
-        for t in range(start, stop):
-            if codes[t] == others[t] and (t == start or codes[t - 1] == others[t - 1]):
-                continue
-            table = (stop - start) * k
-            for labels, sign in ((codes, 1.0), (others, -1.0)):
-                if labels[t] >= 0:
-                    keys[found], signs[found] = (t - start) * k + labels[t], sign
-                    found += 1
-                    if t > start and labels[t - 1] >= 0:
-                        keys[found], signs[found] = table + labels[t - 1] * k + labels[t], sign
-                        found += 1
-        order = np.argsort(keys[:found])
-        p = 0
-        while p < found:
-            key, total = keys[order[p]], 0.0
-            while p < found and keys[order[p]] == key:
-                total += signs[order[p]]
-                p += 1
-            if total != 0.0:
-                parts[count], values[count] = key, total
-                count += 1
-        pointers[j + 1] = count
-    return pointers, parts[:count].copy(), values[:count].copy()
+    lengths = offsets[examples + 1] - offsets[examples]
+    which, start = np.repeat(np.arange(examples.size), lengths), np.repeat(np.cumsum(lengths) - lengths, lengths)
+    position = np.arange(which.size) - start
+    rows = offsets[examples][which] + position
+    differ = codes[rows] != others[rows]
+    nodes = np.flatnonzero(differ)
+    differ[1:] |= differ[:-1]
+    differ[position == 0] = False
+    pairs = np.flatnonzero(differ)
+    size = int(lengths.max(initial=0)) * k + k * k  # more than any key of an example
+    keys, signs = [], []
+    for labels, sign in ((codes[rows], 1.0), (others[rows], -1.0)):
+        known = nodes[labels[nodes] >= 0]
+        keys.append(which[known] * size + position[known] * k + labels[known])
+        known = pairs[(labels[pairs] >= 0) & (labels[pairs - 1] >= 0)]
+        keys.append(which[known] * size + lengths[which[known]] * k + labels[known - 1] * k + labels[known])
+        signs.append(np.full(keys[-2].size + keys[-1].size, sign))
+    found, place = np.unique(np.concatenate(keys), return_inverse=True)
+    values = np.bincount(place, np.concatenate(signs), found.size).astype(float)  # of whole numbers if there are none
+    found, values = found[values != 0.0], values[values != 0.0]
+    pointers = np.searchsorted(found, np.arange(examples.size + 1) * size)
+    return pointers, (found % size).astype(np.int32), values

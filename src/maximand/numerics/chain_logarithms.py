@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from maximand.numerics.exponential import exponentials
+from maximand.numerics.inner import inner
 from maximand.support import Array, Ints
 
 AT_ONCE = 2048  # terms
@@ -16,7 +17,7 @@ FAR_BELOW = -50.0  # the logarithm of a term, in relation to the largest, that d
 NEGLIGIBLE = 1e-40  # a mean of which the shares do not count
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"})
+@inner(fastmath={"reassoc", "nnan", "nsz"})
 def _add(vector, other, out):  # type: ignore[no-untyped-def]
     """Write the sum of two vectors and return its largest entry."""
     top = -np.inf
@@ -26,8 +27,8 @@ def _add(vector, other, out):  # type: ignore[no-untyped-def]
     return top
 
 
-@njit(cache=True, nogil=True)
-def _list_terms(before, units, labels, row, terms, sources, ends, tops, bits):  # type: ignore[no-untyped-def]
+@inner()
+def _list_terms(before, units, labels, row, terms, sources, ends, tops):  # type: ignore[no-untyped-def]
     """List what labels before bring to some labels, relative to the most: the terms of label j end at ends[j]."""
     count = 0
     for j in range(labels.size):
@@ -39,12 +40,12 @@ def _list_terms(before, units, labels, row, terms, sources, ends, tops, bits):  
                 terms[count], sources[count] = row[l] - top, l
                 count += row[l] >= least
         ends[j] = count
-    exponentials(terms[:count], bits[:count])
+    exponentials(terms[:count])
 
 
-@njit(cache=True, nogil=True)
-def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array, Ints]:
-    """Return room for rows, terms, their sources, their ends, tops and bits."""
+@inner()
+def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array]:
+    """Return room for rows, terms, their sources, their ends and tops."""
     height = max(1, AT_ONCE // width)
     size = height * width
     return (
@@ -53,11 +54,10 @@ def _room(width: int) -> tuple[Array, Array, Ints, Ints, Array, Ints]:
         np.empty(size + 1, np.int64),
         np.empty(height, np.int64),
         np.empty(height),
-        np.empty(size, np.int64),
     )
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _sum(terms):  # type: ignore[no-untyped-def]
     total = 0.0
     for term in terms:
@@ -65,7 +65,7 @@ def _sum(terms):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _worth_sharing(mean, begin, labels):  # type: ignore[no-untyped-def]
     """List labels from `begin` on whose mean is not negligible; return their number, and where to go on."""
     count, m = 0, begin
@@ -79,67 +79,89 @@ def _worth_sharing(mean, begin, labels):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def log_sums(
-    nodes: Array, units: Array, inverse: float, first: Array, last: Array, alpha: Array, means: Array
-) -> float:
-    """Return the logarithm of the sum over all paths; write the means of nodes, and what forward finds into `alpha`."""
-    length, k = nodes.shape
-    row, terms, sources, ends, tops, bits = _room(units.shape[1])
+    nodes: Array,
+    units: Array,
+    offsets: Ints,
+    examples: Ints,
+    inverse: float,
+    first: Array,
+    last: Array,
+    alpha: Array,
+    means: Array,
+    values: Array,
+) -> None:
+    """Write the logarithms of the sums over all paths, the means of nodes, and what forward finds into `alpha`.
+
+    `units` has transposed tables, padded with -inf, for each example or one for all.
+    """
+    k, width = means.shape[1], alpha.shape[1]
+    row, terms, sources, ends, tops = _room(width)
     labels = np.empty(tops.size, np.int64)
-    alpha[:, k:] = -np.inf
-    for m in range(k):
-        alpha[0, m] = nodes[0, m] * inverse + first[m]
-    for t in range(1, length):
-        for begin in range(0, k, labels.size):
-            count = min(labels.size, k - begin)
-            for j in range(count):
-                labels[j] = begin + j
-            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
-            place = 0
-            for j in range(count):
-                m, total = begin + j, _sum(terms[place : ends[j]])
-                place = ends[j]
-                alpha[t, m] = tops[j] + nodes[t, m] * inverse
-                if total > 1.0:
-                    alpha[t, m] += np.log(total)
-    final, top, total = means[length - 1], -np.inf, 0.0
-    for m in range(k):
-        final[m] = alpha[length - 1, m] + last[m]
-        top = max(top, final[m])
-    if top == -np.inf:
-        return top
-    for m in range(k):
-        final[m] = np.exp(final[m] - top)
-        total += final[m]
-    final /= total
-    for t in range(length - 1, 0, -1):
-        means[t - 1] = 0.0
-        begin = 0
-        while begin < k:
-            count, begin = _worth_sharing(means[t], begin, labels)
-            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
-            place = 0
-            for j in range(count):
-                share = means[t, labels[j]] / _sum(terms[place : ends[j]])
-                for p in range(place, ends[j]):
-                    means[t - 1, sources[p]] += share * terms[p]
-                place = ends[j]
-    return top + np.log(total)
+    for i in examples:
+        start, stop, table = offsets[i], offsets[i + 1], units[min(i, len(units) - 1)]
+        for t in range(start, stop):
+            for m in range(width):
+                alpha[t, m] = -np.inf if m >= k else nodes[t, m] * inverse + (first[m] if t == start else 0.0)
+            if t == start:
+                continue
+            for begin in range(0, k, labels.size):
+                count = min(labels.size, k - begin)
+                for j in range(count):
+                    labels[j] = begin + j
+                _list_terms(alpha[t - 1], table, labels[:count], row, terms, sources, ends, tops)
+                place = 0
+                for j in range(count):
+                    total = _sum(terms[place : ends[j]])
+                    place = ends[j]
+                    alpha[t, begin + j] += tops[j]
+                    if total > 1.0:
+                        alpha[t, begin + j] += np.log(total)
+        final, top, total = means[stop - 1], -np.inf, 0.0
+        for m in range(k):
+            final[m] = alpha[stop - 1, m] + last[m]
+            top = max(top, final[m])
+        values[i] = top
+        if top == -np.inf:
+            means[start:stop] = 0.0
+            continue
+        for m in range(k):
+            final[m] = np.exp(final[m] - top)
+            total += final[m]
+        for m in range(k):
+            final[m] /= total
+        values[i] += np.log(total)
+        for t in range(stop - 1, start, -1):
+            means[t - 1] = 0.0
+            begin = 0
+            while begin < k:
+                count, begin = _worth_sharing(means[t], begin, labels)
+                _list_terms(alpha[t - 1], table, labels[:count], row, terms, sources, ends, tops)
+                place = 0
+                for j in range(count):
+                    share = means[t, labels[j]] / _sum(terms[place : ends[j]])
+                    for p in range(place, ends[j]):
+                        means[t - 1, sources[p]] += share * terms[p]
+                    place = ends[j]
 
 
 @njit(cache=True, nogil=True)
-def add_log_pairs(alpha: Array, units: Array, means: Array, weight: float, out: Array) -> None:
+def add_log_pairs(
+    alpha: Array, units: Array, offsets: Ints, examples: Ints, weights: Array, means: Array, out: Array
+) -> None:
     """Add the weighted means of pairs, given what `log_sums` left."""
-    length, k = means.shape
-    row, terms, sources, ends, tops, bits = _room(units.shape[1])
+    k = means.shape[1]
+    row, terms, sources, ends, tops = _room(units.shape[2])
     labels = np.empty(tops.size, np.int64)
-    for t in range(1, length):
-        begin = 0
-        while begin < k:
-            count, begin = _worth_sharing(means[t], begin, labels)
-            _list_terms(alpha[t - 1], units, labels[:count], row, terms, sources, ends, tops, bits)
-            place = 0
-            for j in range(count):
-                share = weight * means[t, labels[j]] / _sum(terms[place : ends[j]])
-                for p in range(place, ends[j]):
-                    out[sources[p], labels[j]] += share * terms[p]
-                place = ends[j]
+    for i in examples:
+        table, pairs, weight = units[min(i, len(units) - 1)], out[min(i, len(out) - 1)], weights[i]
+        for t in range(offsets[i] + 1, offsets[i + 1]):
+            begin = 0
+            while begin < k:
+                count, begin = _worth_sharing(means[t], begin, labels)
+                _list_terms(alpha[t - 1], table, labels[:count], row, terms, sources, ends, tops)
+                place = 0
+                for j in range(count):
+                    share = weight * means[t, labels[j]] / _sum(terms[place : ends[j]])
+                    for p in range(place, ends[j]):
+                        pairs[sources[p], labels[j]] += share * terms[p]
+                    place = ends[j]

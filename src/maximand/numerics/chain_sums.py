@@ -4,27 +4,134 @@ Rows of work arrays are padded with zeros, see products.py. What forward and bac
 means of pairs are; they are made of it where they are wanted (chain_pairs.py).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from maximand.numerics.chain import SIDE_BY_SIDE, group_end, longest, step
 from maximand.numerics.chain_logarithms import log_sums
-from maximand.numerics.chain_pairs import add_soft_pairs
 from maximand.numerics.exponential import exponentials
-from maximand.numerics.products import LANES, TOGETHER, add_products, fill_up
+from maximand.numerics.inner import inner
+from maximand.numerics.products import LANES, TOGETHER, add_products, fill_up, padded
 from maximand.support import Array, Bools, Ints
 
 # Scaled sums lose what is below 1e-307 of the largest. Of the terms of forward, backward finds out: the sums of
 # probabilities drift from one. Labels that are lost at their position, for their scores of nodes, cannot count while
 # log transitions, on both sides of it, span at most SAFE_RANGE each; where transitions are forbidden none may be lost.
-# Examples are done again on logarithms where that does not hold, or a scale falls below SAFE_SCALE, or sums drift
-# further than SAFE_DRIFT.
+# Examples are done on logarithms where that does not hold, or a scale falls below SAFE_SCALE, or sums drift further
+# than SAFE_DRIFT. Few batches have any: the kernels for these are compiled when they are needed.
 SAFE_RANGE = 300.0
 SAFE_SCALE = 1e-250
 SAFE_DRIFT = 1e-9
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+class SoftSums(NamedTuple):
+    """The values and means of nodes, and what is left to make the means of pairs of.
+
+    `alpha` and `ahead` have TOGETHER spare rows at the end. Examples that are not `scaled` were done on logarithms;
+    for these there are `units`, for the others `factors`, as many tables as there are of transitions.
+    """
+
+    values: Array
+    means: Array
+    alpha: Array
+    ahead: Array
+    scaled: Bools
+    factors: Array
+    units: Array
+
+
+def soft_paths(
+    nodes: Array, transitions: Array, offsets: Ints, order: Ints, first: Array, between: Array, last: Array, heat: float
+) -> SoftSums:
+    """Forward-backward: heat * log sum over paths of exp(score / heat), and the means of nodes."""
+    n_rows, k = nodes.shape
+    n_tables, width, inverse = len(transitions), padded(k), 1.0 / heat
+    values, means, tops = np.empty(order.size), np.empty((n_rows, k)), np.empty(n_tables)
+    factors, turned = np.empty((2, n_tables, width, width))
+    alpha, ahead = np.empty((2, n_rows + TOGETHER, width))
+    alpha[n_rows:] = ahead[n_rows:] = 0.0
+    _write_factors(transitions, between, heat, factors, turned, tops)
+    _write_terms(nodes, offsets, inverse, not between.any(), ahead.reshape(ahead.size), values)
+    values += (np.diff(offsets) - 1) * (tops * inverse)
+    possible = order[~np.isnan(values[order])]
+    if possible.size:
+        starts, ends = np.zeros((2, width))
+        starts[:k], ends[:k] = np.exp(first), np.exp(last)
+        _scaled_sums(offsets, possible, factors, turned, starts, ends, alpha, ahead, values, means)
+    scaled, units = ~np.isnan(values), np.empty((0, k, width))
+    if not scaled.all():
+        units = np.full((n_tables, k, width), -np.inf)
+        units[:, :, :k] = (transitions + between).swapaxes(1, 2) * inverse
+        log_sums(nodes, units, offsets, np.flatnonzero(~scaled), inverse, first, last, alpha, means, values)
+    values *= heat
+    return SoftSums(values, means, alpha, ahead, scaled, factors, units)
+
+
+@njit(cache=True, nogil=True)
+def _write_factors(transitions, between, heat, factors, turned, tops):  # type: ignore[no-untyped-def]
+    """Write exp((table - its largest score) / heat), the transposes, and the largest scores; NaN for unsafe tables."""
+    k, width = len(between), factors.shape[1]
+    for n in range(tops.size):
+        table, factor, back = transitions[n], factors[n], turned[n]
+        top, bottom = -np.inf, np.inf
+        for l in range(k):
+            for m in range(k):
+                score = table[l, m] + between[l, m]
+                if score > -np.inf:
+                    top, bottom = max(top, score), min(bottom, score)
+        if top == -np.inf:
+            top = bottom = 0.0
+        tops[n] = top if top - bottom <= SAFE_RANGE * heat else np.nan
+        for l in range(width):
+            row = factor[l]
+            for m in range(width):
+                row[m] = (table[l, m] + between[l, m] - top) / heat if l < k and m < k else -np.inf
+            exponentials(row)
+        for l in range(0, width, LANES):  # tile by tile, for the cache
+            for m in range(0, width, LANES):
+                for p in range(l, l + LANES):
+                    for o in range(m, m + LANES):
+                        back[o, p] = factor[p, o]
+
+
+@inner(fastmath={"reassoc", "nnan", "nsz"})
+def _largest(vector):  # type: ignore[no-untyped-def]
+    top = -np.inf
+    for m in range(vector.size):
+        top = max(top, vector[m])
+    return top
+
+
+@njit(cache=True, nogil=True)
+def _write_terms(nodes, offsets, inverse, free, ahead, sums):  # type: ignore[no-untyped-def]
+    """Write exp((node - largest of its position) / heat), and the sums of the largest in units of the heat.
+
+    These are NaN where a position has no label; unless all transitions are `free`, also where one is lost.
+    """
+    k = nodes.shape[1]
+    width = ahead.size // (len(nodes) + TOGETHER)
+    for i in range(sums.size):
+        total = 0.0
+        for t in range(offsets[i], offsets[i + 1]):
+            scores, row = nodes[t], ahead[t * width : t * width + width]
+            peak = _largest(scores)
+            total += peak
+            for m in range(k):
+                row[m] = (scores[m] - peak) * inverse
+            for m in range(k, width):
+                row[m] = -np.inf
+        sums[i] = total * inverse if total > -np.inf else np.nan
+        exponentials(ahead[offsets[i] * width : offsets[i + 1] * width])
+        if not free:
+            for t in range(offsets[i], offsets[i + 1]):
+                for m in range(k):
+                    if ahead[t * width + m] == 0.0 and nodes[t, m] > -np.inf:
+                        sums[i] = np.nan
+
+
+@inner(fastmath={"reassoc", "contract"})
 def _multiplied(first, second, out):  # type: ignore[no-untyped-def]
     """Write the products of two vectors and return their sum."""
     total = 0.0
@@ -34,7 +141,7 @@ def _multiplied(first, second, out):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@inner(fastmath={"reassoc", "contract"})
 def _weighted(vector, weight):  # type: ignore[no-untyped-def]
     """Multiply by weights, divide by the sum and return that; zeros where it is too small."""
     total = 0.0
@@ -47,207 +154,57 @@ def _weighted(vector, weight):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nnan", "nsz"})
-def _largest(vector):  # type: ignore[no-untyped-def]
-    top = -np.inf
-    for m in range(vector.size):
-        top = max(top, vector[m])
-    return top
-
-
-@njit(cache=True, nogil=True)
-def _span(table, between):  # type: ignore[no-untyped-def]
-    """Return the largest score of a transition, 0 where none is allowed, and how far the smallest is below it."""
-    top, bottom = -np.inf, np.inf
-    for l in range(len(table)):
-        for m in range(len(table)):
-            score = table[l, m] + between[l, m]
-            if score > -np.inf:
-                top, bottom = max(top, score), min(bottom, score)
-    return (top, top - bottom) if top > -np.inf else (0.0, 0.0)
-
-
-@njit(cache=True, nogil=True)
-def _write_factors(table, between, top, temperature, factor, turned, bits):  # type: ignore[no-untyped-def]
-    """Write exp((table + between - top) / temperature) and its transpose."""
-    k = len(table)
-    for l in range(k):
-        row = factor[l]
-        row[k:] = -np.inf
-        for m in range(k):
-            row[m] = (table[l, m] + between[l, m] - top) / temperature
-        exponentials(row, bits)
-    factor[k:] = 0.0
-    for l in range(0, len(factor), LANES):  # tile by tile, for the cache
-        for m in range(0, len(factor), LANES):
-            for n in range(LANES):
-                for o in range(LANES):
-                    turned[m + o, l + n] = factor[l + n, m + o]
-
-
-@njit(cache=True, nogil=True)
-def _write_units(table, between, inverse, units):  # type: ignore[no-untyped-def]
-    """Write the transpose of a table, in units of the temperature."""
-    units[:] = -np.inf
-    for l in range(len(table)):
-        for m in range(len(table)):
-            units[m, l] = (table[l, m] + between[l, m]) * inverse
-
-
-@njit(cache=True, nogil=True)
-def _loses(nodes, ahead):  # type: ignore[no-untyped-def]
-    """Whether the exponential of a score is zero."""
-    for t in range(len(nodes)):
-        for m in range(nodes.shape[1]):
-            if ahead[t, m] == 0.0 and nodes[t, m] > -np.inf:
-                return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _exponentials_of_nodes(nodes, inverse, ahead, bits):  # type: ignore[no-untyped-def]
-    """Write exp((node - largest of its position) / temperature) and return the sum of the largest."""
-    length, k = nodes.shape
-    total = 0.0
-    for t in range(length):
-        row, scores = ahead[t], nodes[t]
-        peak = _largest(scores)
-        total += peak
-        if peak == -np.inf:
-            return total
-        row[k:] = -np.inf
-        for m in range(k):
-            row[m] = (scores[m] - peak) * inverse
-    exponentials(ahead.reshape(ahead.size), bits)
-    return total
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def _scaled_sums(  # type: ignore[no-untyped-def]
-    offsets, members, factor, turned, first, last, alpha, beta, ahead, scales, rows, places, values, means
-):
-    """Forward-backward on scaled probabilities for examples side by side, which have exponentials of nodes in `ahead`.
+def _scaled_sums(offsets, order, factors, turned, first, last, alpha, ahead, values, means):  # type: ignore[no-untyped-def]
+    """Forward-backward on scaled probabilities, given exponentials of nodes in `ahead`.
 
     Adds the logarithms of the sums to `values`; NaN where a scale falls below SAFE_SCALE. Leaves the weights of pairs
     in `alpha` and `ahead`.
     """
-    most, k, spare = longest(offsets, members), means.shape[1], len(alpha) - TOGETHER
-    for t in range(most):
-        count = step(offsets, members, t, rows, places)
-        for j in range(count):
-            if t == 0:
-                alpha[rows[j]] = first
-            else:
-                alpha[rows[j]] = 0.0
-            places[j] = rows[j] - 1
-        if t > 0:
-            filled = fill_up(rows, places, count, spare, spare)
-            add_products(alpha, places[:filled], factor, alpha, rows[:filled])
-        for j in range(count):
-            scales[rows[j]] = _weighted(alpha[rows[j]], ahead[rows[j]])
-    for g in range(members.size):
-        i = members[g]
-        final = 0.0
-        end = alpha[offsets[i + 1] - 1]
-        for m in range(k):
-            final += end[m] * last[m]
-        if not final >= SAFE_SCALE:
-            final = np.nan
-        beta[g] = last / final
-        values[i] += np.log(final)
-        for row in range(offsets[i], offsets[i + 1]):
-            values[i] += np.log(scales[row]) if scales[row] >= SAFE_SCALE else np.nan
-
-    # Divided by the same scales on the way back, alpha and beta agree: their products sum to one everywhere.
-    for t in range(most - 1, -1, -1):
-        count = step(offsets, members, t, rows, places)
-        for j in range(count):
-            row, back = rows[j], beta[places[j]]
-            if not abs(_multiplied(alpha[row, :k], back[:k], means[row]) - 1.0) < SAFE_DRIFT:
-                values[members[places[j]]] = np.nan
-            inverse, weight = 1.0 / scales[row], ahead[row]
-            for m in range(weight.size):
-                weight[m] *= back[m] * inverse
-            if t > 0:
-                back[:] = 0.0
-        if t > 0:
-            filled = fill_up(rows, places, count, spare, SIDE_BY_SIDE)
-            add_products(ahead, rows[:filled], turned, beta, places[:filled])
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def soft_paths(
-    nodes: Array,
-    transitions: Array,
-    offsets: Ints,
-    order: Ints,
-    first: Array,
-    between: Array,
-    last: Array,
-    temperature: float,
-    values: Array,
-    means: Array,
-    alpha: Array,
-    ahead: Array,
-    scaled: Bools,
-    pairs: Array,
-) -> tuple[Array, Array]:
-    """Forward-backward: temperature * log sum over paths of exp(score / temperature), and the means of nodes.
-
-    `alpha` and `ahead` have TOGETHER spare rows at the end. Examples that are not `scaled` were done on logarithms.
-    Return the factors and, if need was, the units of the last table; where examples have tables of their own, add
-    their means to `pairs`.
-    """
-    n_rows, k = nodes.shape
-    width, inverse = alpha.shape[1], 1.0 / temperature
-    alpha[n_rows:] = ahead[n_rows:] = 0.0
-    beta, scales = np.zeros((SIDE_BY_SIDE + TOGETHER, width)), np.empty(n_rows)
-    factor, turned, units = np.empty((0, width)), np.empty((0, width)), np.empty((0, width))
-    starts, ends = np.zeros(width), np.zeros(width)
-    starts[:k], ends[:k] = np.exp(first), np.exp(last)
+    width, spare = alpha.shape[1], len(means)
+    beta, scales = np.zeros((SIDE_BY_SIDE + TOGETHER, width)), np.empty(spare)
     rows, places = np.empty(SIDE_BY_SIDE + TOGETHER, np.int64), np.empty(SIDE_BY_SIDE + TOGETHER, np.int64)
-    bits = np.empty(longest(offsets, order) * width, np.int64)
-    top, safe, free, has_units, ones = 0.0, False, (between == 0.0).all(), False, np.ones(order.size)
-    begin = 0
+    begin = np.int64(0)  # of one type from the first, or more is compiled
     while begin < order.size:
-        end = group_end(transitions, begin, order.size)
+        end = group_end(factors, order, begin)
         members = order[begin:end]
-        table = transitions[min(begin, len(transitions) - 1)]
-        if begin < len(transitions):
-            top, span = _span(table, between)
-            safe, has_units = span <= SAFE_RANGE * temperature, False
-            if safe:
-                if len(factor) == 0:
-                    factor, turned = np.empty((width, width)), np.empty((width, width))
-                _write_factors(table, between, top, temperature, factor, turned, bits)
-        for i in members:
-            own = slice(offsets[i], offsets[i + 1])
-            values[i], scaled[i] = np.nan, safe
-            if safe:
-                peaks = _exponentials_of_nodes(nodes[own], inverse, ahead[own], bits[: (own.stop - own.start) * width])
-                values[i] = (peaks + (own.stop - own.start - 1) * top) * inverse
-                if peaks == -np.inf:
-                    alpha[own] = ahead[own] = 0.0
-                elif not free and _loses(nodes[own], ahead[own]):
-                    values[i] = np.nan
-        if safe:
-            _scaled_sums(
-                offsets, members, factor, turned, starts, ends, alpha, beta, ahead, scales, rows, places, values, means
-            )
-        for i in members:
-            own = slice(offsets[i], offsets[i + 1])
-            if np.isnan(values[i]):
-                if not has_units:
-                    if len(units) == 0:
-                        units = np.empty((k, width))
-                    _write_units(table, between, inverse, units)
-                    has_units = True
-                scaled[i] = False
-                values[i] = log_sums(nodes[own], units, inverse, first, last, alpha[own], means[own])
-            if values[i] == -np.inf:
-                means[own] = alpha[own] = ahead[own] = 0.0
-            values[i] *= temperature
-        if len(pairs):
-            add_soft_pairs(factor, units, offsets, members, ones, means, alpha, ahead, scaled, pairs)
+        table, most = min(members[0], len(factors) - 1), longest(offsets, members)
+        for t in range(most):
+            count = step(offsets, members, t, rows, places)
+            for j in range(count):
+                row = alpha[rows[j]]
+                for m in range(width):
+                    row[m] = first[m] if t == 0 else 0.0
+                places[j] = rows[j] - 1
+            if t > 0:
+                filled = fill_up(rows, places, count, spare, spare)
+                add_products(alpha, places[:filled], factors[table], alpha, rows[:filled])
+            for j in range(count):
+                scales[rows[j]] = _weighted(alpha[rows[j]], ahead[rows[j]])
+        for g in range(members.size):
+            i = members[g]
+            final, row, back = 0.0, alpha[offsets[i + 1] - 1], beta[g]
+            for m in range(width):
+                final += row[m] * last[m]
+            for m in range(width):
+                back[m] = last[m] / final
+            values[i] += np.log(final) if final >= SAFE_SCALE else np.nan
+            for t in range(offsets[i], offsets[i + 1]):
+                values[i] += np.log(scales[t]) if scales[t] >= SAFE_SCALE else np.nan
+
+        # Divided by the same scales on the way back, alpha and beta agree: their products sum to one everywhere.
+        for t in range(most - 1, -1, -1):
+            count = step(offsets, members, t, rows, places)
+            for j in range(count):
+                at, back = rows[j], beta[places[j]]
+                if not abs(_multiplied(alpha[at], back, means[at]) - 1.0) < SAFE_DRIFT:
+                    values[members[places[j]]] = np.nan
+                inverse, weight = 1.0 / scales[at], ahead[at]
+                for m in range(width):
+                    weight[m] *= back[m] * inverse
+                    if t > 0:
+                        back[m] = 0.0
+            if t > 0:
+                filled = fill_up(rows, places, count, spare, SIDE_BY_SIDE)
+                add_products(ahead, rows[:filled], turned[table], beta, places[:filled])
         begin = end
-    return factor, units

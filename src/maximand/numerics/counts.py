@@ -53,12 +53,12 @@ def _tilt(scores, least, most, rest):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _join(taken, left, joined, chances, bits):  # type: ignore[no-untyped-def]
+def _join(taken, left, joined, chances):  # type: ignore[no-untyped-def]
     """Write log(exp(taken) + exp(left)) and the share that exp(taken) has in it. Overwrites taken and left."""
     size = taken.size
     for c in range(size):
         chances[c] = -abs(taken[c] - left[c])
-    exponentials(chances, bits[:size])
+    exponentials(chances)
     for c in range(size):
         small, larger = chances[c], max(taken[c], left[c])
         chances[c] = (1.0 if taken[c] == larger else small) / (1.0 + small)
@@ -74,7 +74,7 @@ def _soft(scores, known, contradict, least, most, temperature, values, means):  
     n, k = scores.shape
     step = 0 if least <= 0 and most >= k else 1
     top = step * min(most, k)
-    rest, bits = np.empty(k), np.empty(top + 1, dtype=np.int64)
+    rest = np.empty(k)
     taken, left = np.empty(top + 1), np.empty(top + 1)
     agreeing, differing = np.empty(top + 2), np.empty(top + 2)
     chances_agreeing, chances_differing = np.empty((k, top + 1)), np.empty((k, top + 1))
@@ -99,11 +99,11 @@ def _soft(scores, known, contradict, least, most, temperature, values, means):  
                 for c in range(size):
                     taken[c] = after_taken[c + step] + take
                     left[c] = after_left[c] + leave
-                _join(taken[:size], left[:size], agreeing, chances_agreeing[l], bits)
+                _join(taken[:size], left[:size], agreeing, chances_agreeing[l])
             for c in range(size):
                 taken[c] = differing[c + step] + take
                 left[c] = differing[c] + leave
-            _join(taken[:size], left[:size], differing, chances_differing[l], bits)
+            _join(taken[:size], left[:size], differing, chances_differing[l])
         total = agreeing[0] if contradict else differing[0]
         if total < 0.5 * IMPOSSIBLE:
             values[i] = -np.inf

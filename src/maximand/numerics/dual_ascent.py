@@ -15,7 +15,6 @@ from maximand.numerics.lowering import Stencils
 from maximand.numerics.stencils import (
     add_stencils,
     clear_stencils,
-    most_parts,
     room_for,
     score_stencils,
     write_stencils,
@@ -42,14 +41,6 @@ class PlaneLists(NamedTuple):
     alpha: Array
     first_product: Ints
     products: Array
-
-
-@inner()
-def _most_parts(examples, stencils):  # type: ignore[no-untyped-def]
-    most = 0
-    for i in examples:
-        most = max(most, most_parts(stencils, i))
-    return most
 
 
 @inner()
@@ -160,7 +151,7 @@ def sweep(
     highest plane and the alpha-average, before the visit: its part in the duality gap over the working sets. `scratch`
     holds zeros, as many as weights.
     """
-    most = _most_parts(examples, stencils)
+    most = stencils.most_parts
     place, used, scores = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
     amounts, products = np.empty(most), np.empty(most)
     planes, height, before = np.empty(8, np.int64), np.empty(8), np.empty(8)
@@ -203,7 +194,7 @@ def heights(
     examples: Ints, lists: PlaneLists, stencils: Stencils, weights: Array, highest: Array, average: Array
 ) -> None:
     """Write the height of the highest plane of each example, -inf where there is none, and the alpha-average."""
-    most = _most_parts(examples, stencils)
+    most = stencils.most_parts
     place, used, scores = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
     room = room_for(stencils, np.int64(64))
     for j in range(examples.size):
@@ -222,7 +213,7 @@ def heights(
 @njit(cache=True, nogil=True)
 def combine(lists: PlaneLists, stencils: Stencils, share: Array, out: Array) -> None:
     """Add share_i alpha_p z_p over all planes to out."""
-    most = _most_parts(np.arange(share.size), stencils)
+    most = stencils.most_parts
     place, used, amounts = np.zeros(most, np.int64), np.empty(most, np.int64), np.empty(most)
     room = room_for(stencils, np.int64(64))
     for i in range(share.size):

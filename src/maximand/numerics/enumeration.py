@@ -148,7 +148,7 @@ def soft_labellings(factors: Factors, theta: Array, temperature: float, values: 
     mean[:] = 0.0
     mean_nodes, mean_tables = node_scores(factors, mean), table_scores(factors, mean)
     most = _most(factors)
-    scores, added, bits = np.empty(most), np.empty(most), np.empty(most, dtype=np.int64)
+    scores, added = np.empty(most), np.empty(most)
     for i in range(factors.which.size):
         count = _write_scores(factors, i, nodes, tables, scores, added)
         chances = scores[:count]
@@ -158,7 +158,7 @@ def soft_labellings(factors: Factors, theta: Array, temperature: float, values: 
             continue
         for p in range(count):
             chances[p] = (chances[p] - best) / temperature
-        exponentials(chances, bits[:count])
+        exponentials(chances)
         total = chances.sum()
         values[i] = best + temperature * np.log(total)
         chances /= total

@@ -7,6 +7,7 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # their sum is log 2 to 100 bits
 TO_WHOLE = 1.5 * 2.0**52  # adding and taking it away again rounds to a whole number
 SMALLEST_EXPONENT = -1022.0
+ONE_EXPONENT, FRACTION_BITS = np.int64(1023), np.int64(52)
 # Bits of floating-point numbers: those of sqrt(1/2), of 2^52, of all fractions, and how far 1 is above sqrt(1/2).
 SQRT_HALF_BITS = np.uint64(0x3FE6A09E667F3BCD)
 TWO_TO_52_BITS = np.uint64(0x4330000000000000)
@@ -16,16 +17,16 @@ TWO_TO_52 = 2.0**52
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def exponentials(values, bits):  # type: ignore[no-untyped-def]
+def exponentials(values):  # type: ignore[no-untyped-def]
     """Replace numbers that are at most 0 by their exponentials, to the last digit; below 1e-307 they become 0.
 
-    exp(x) = 2^whole * exp(rest) with |rest| <= log(2) / 2, where twelve terms of the series suffice. `bits` is room
-    for as many int64.
+    exp(x) = 2^whole * exp(rest) with |rest| <= log(2) / 2, where twelve terms of the series suffice. The last bits of
+    `shifted` are those of `whole`.
     """
-    n = values.size
-    for m in range(n):
+    for m in range(values.size):
         x = max(values[m], -1000.0)
-        whole = (x * LOG2_E + TO_WHOLE) - TO_WHOLE
+        shifted = x * LOG2_E + TO_WHOLE
+        whole = shifted - TO_WHOLE
         rest = (x - whole * LN2_HIGH) - whole * LN2_LOW
         series = 1.0 / 479001600.0
         series = series * rest + 1.0 / 39916800.0
@@ -39,11 +40,8 @@ def exponentials(values, bits):  # type: ignore[no-untyped-def]
         series = series * rest + 1.0 / 6.0
         series = series * rest + 0.5
         series = series * rest + 1.0
-        values[m] = series * rest + 1.0
-        bits[m] = (np.int64(whole) + 1023) << 52 if whole >= SMALLEST_EXPONENT else 0
-    powers = bits.view(np.float64)
-    for m in range(n):
-        values[m] *= powers[m]
+        power = np.int64((np.float64(shifted).view(np.int64) + ONE_EXPONENT) << FRACTION_BITS).view(np.float64)
+        values[m] = (series * rest + 1.0) * (power if whole >= SMALLEST_EXPONENT else 0.0)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")

@@ -47,6 +47,7 @@ class Stencils(NamedTuple):
     labels: Ints
     positions: Ints
     most_pairs: int  # of any row
+    most_parts: int  # of any example
 
 
 SOURCE, WIDTH, N_LABELS, N_FEATURES, BASE, BIAS, COLUMNS, PLACE, PAIRS = range(9)
@@ -85,7 +86,7 @@ def lower(sizes: Ints, blocks: Sequence[tuple[int, int, Lowered]]) -> Stencils:
     longest = sum(int(np.diff(rows.indptr).max(initial=0)) for rows in sparse if rows is not None)
     return Stencils(
         sizes, first_block, table, first_row, columns, tied, indptr, indices, data, dense, starts, labels, positions,
-        longest + 2 * len(blocks),
+        longest + 2 * len(blocks), int(sizes.sum(axis=0).max(initial=0)),
     )  # fmt: skip
 
 

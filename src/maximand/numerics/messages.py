@@ -220,7 +220,7 @@ def send(wires, scores, room, inbox, fresh, change, plan, damping):  # type: ign
                 tops[j] = top
                 for l in range(k):
                     weights[j, l] = (cavities[shift + j, l] - top) * inverse
-            exponentials(room.flat[: n * k], room.bits[: n * k])
+            exponentials(room.flat[: n * k])
             _multiply(weights, matrices, factor, start, n, sums)
             logarithms(sums.reshape(sums.size)[: n * k])
             for j in range(n):

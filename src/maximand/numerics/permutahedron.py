@@ -87,7 +87,7 @@ def project_euclidean(scores: Array, weights: Array, values: Array, means: Array
 
 
 @njit(cache=True, nogil=True)
-def _pool_entropic(keys, weights, exponents, sums, masses, starts, bits):  # type: ignore[no-untyped-def]
+def _pool_entropic(keys, weights, exponents, sums, masses, starts):  # type: ignore[no-untyped-def]
     """Write the blocks to starts and exp(keys - the largest of the block or of all) to exponents.
 
     Return the number of blocks and whether the exponents are relative to the block.
@@ -103,9 +103,9 @@ def _pool_entropic(keys, weights, exponents, sums, masses, starts, bits):  # typ
         for b in range(blocks):
             for m in range(starts[b], starts[b + 1]):
                 exponents[m] = keys[m] - keys[starts[b]]
-        exponentials(exponents, bits)
+        exponentials(exponents)
         return blocks, far
-    exponentials(exponents, bits)
+    exponentials(exponents)
     overwrite(sums, exponents)
     return pool(sums, masses, starts), far
 
@@ -115,7 +115,7 @@ def project_entropic(scores: Array, weights: Array, values: Array, means: Array)
     """Write to means[i] the u of largest scores[i] @ u - sum u log u, and to values[i] that maximum; weights >= 0."""
     n, k = scores.shape
     keys, sums, masses, exponents, counts = np.empty(k), np.empty(k), np.empty(k), np.empty(k), digit_counts(k)
-    order, spare, bits = np.empty(k, dtype=np.uint64), np.empty(k, dtype=np.uint64), np.empty(k, dtype=np.int64)
+    order, spare = np.empty(k, dtype=np.uint64), np.empty(k, dtype=np.uint64)
     starts = np.empty(k + 1, dtype=np.int64)
     for i in range(n):
         sort_descending(scores[i], keys, order, sums, spare, counts)
@@ -125,9 +125,8 @@ def project_entropic(scores: Array, weights: Array, values: Array, means: Array)
             means[i, :] = 0.0
             continue
         blocks, far = _pool_entropic(
-            keys[:allowed], weights[:allowed], exponents[:allowed], sums[:allowed], masses[:allowed], starts,
-            bits[:allowed],
-        )  # fmt: skip
+            keys[:allowed], weights[:allowed], exponents[:allowed], sums[:allowed], masses[:allowed], starts
+        )
         value = 0.0
         for b in range(blocks):
             first, last = np.uint64(starts[b]), np.uint64(starts[b + 1])

@@ -7,6 +7,7 @@ no place occurs twice.
 
 from numba import njit
 
+from maximand.numerics.inner import inner
 from maximand.support import Array, Ints
 
 LANES = 8  # numbers in the widest vector of a processor
@@ -68,41 +69,8 @@ def raise_to_best_sums(vectors: Array, rows: Ints, matrix: Array, out: Array, pl
                     s[m] = one if one > s[m] else s[m]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def add_pairs(first: Array, rows: Ints, second: Array, factors: Array, start: int, out: Array) -> None:
-    """out[l, m] += sum_j factors[j] * first[rows[j], start + l] * second[rows[j] + 1, m], any number of rows."""
-    n = rows.size
-    whole = n - n % 4
-    length, width = out.shape
-    for begin in range(0, whole, PANEL):
-        end = min(begin + PANEL, whole)
-        for o in range(0, length, TOGETHER):
-            p, q, r, s = out[o], out[o + 1], out[o + 2], out[o + 3]
-            l = start + o
-            for j in range(begin, end, 4):
-                a, b, c, d = first[rows[j]], first[rows[j + 1]], first[rows[j + 2]], first[rows[j + 3]]
-                w, x = second[rows[j] + 1], second[rows[j + 1] + 1]
-                y, z = second[rows[j + 2] + 1], second[rows[j + 3] + 1]
-                e, f, g, h = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
-                aw, ax, ay, az = e * a[l], f * b[l], g * c[l], h * d[l]
-                bw, bx, by, bz = e * a[l + 1], f * b[l + 1], g * c[l + 1], h * d[l + 1]
-                cw, cx, cy, cz = e * a[l + 2], f * b[l + 2], g * c[l + 2], h * d[l + 2]
-                dw, dx, dy, dz = e * a[l + 3], f * b[l + 3], g * c[l + 3], h * d[l + 3]
-                for m in range(width):
-                    p[m] = p[m] + aw * w[m] + ax * x[m] + ay * y[m] + az * z[m]
-                    q[m] = q[m] + bw * w[m] + bx * x[m] + by * y[m] + bz * z[m]
-                    r[m] = r[m] + cw * w[m] + cx * x[m] + cy * y[m] + cz * z[m]
-                    s[m] = s[m] + dw * w[m] + dx * x[m] + dy * y[m] + dz * z[m]
-    for j in range(whole, n):
-        vector, other, factor = first[rows[j]], second[rows[j] + 1], factors[j]
-        for o in range(length):
-            one, p = factor * vector[start + o], out[o]
-            for m in range(width):
-                p[m] = p[m] + one * other[m]
-
-
-@njit(cache=True, nogil=True)
-def fill_up(rows: Ints, places: Ints, count: int, spare_row: int, spare_place: int) -> int:
+@inner()
+def fill_up(rows, places, count, spare_row, spare_place):  # type: ignore[no-untyped-def]
     """Append spare rows and places up to a multiple of TOGETHER; return their number."""
     while count % TOGETHER:
         rows[count], places[count] = spare_row, spare_place

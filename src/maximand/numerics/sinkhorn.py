@@ -19,7 +19,7 @@ SCARCE = 0.01  # a column sum that is smaller is not to be divided by
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=CONTRACTED)
-def _load(scores, starts, plan, tops, bits):  # type: ignore[no-untyped-def]
+def _load(scores, starts, plan, tops):  # type: ignore[no-untyped-def]
     """Write exp(scores - starts), each row divided by its maximum, and the logarithms of these."""
     count, k = starts.shape
     for i in range(k):
@@ -33,7 +33,7 @@ def _load(scores, starts, plan, tops, bits):  # type: ignore[no-untyped-def]
         for j in range(k):
             for e in range(count):
                 plan[i, j, e] -= tops[i, e]
-        exponentials(plan[i].reshape(-1), bits)
+        exponentials(plan[i].reshape(-1))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=CONTRACTED)
@@ -147,7 +147,7 @@ def sweep_blocks(scores: Array, starts: Array, tolerance: float, values: Array, 
     """Write what transport_entropic.project_entropic writes where converged[i], and else at most better starts."""
     n, k = scores.shape[:2]
     width, most = max(min(n, ABREAST), 1), most_sweeps(k)
-    plan, bits = np.zeros((k, k, width)), np.empty(k * width, dtype=np.int64)
+    plan = np.zeros((k, k, width))
     tops, totals, shares = np.zeros((k, width)), np.ones((k, width)), np.ones((k, width))
     factors, changes, sums = np.ones((k, width)), np.ones((k, width)), np.ones((k, width))
     worst, square, last = np.zeros(width), np.zeros(width), np.zeros(width)
@@ -155,7 +155,7 @@ def sweep_blocks(scores: Array, starts: Array, tolerance: float, values: Array, 
     for first in range(0, n, width):
         count = min(width, n - first)
         block = slice(first, first + count)
-        _load(scores[block], starts[block], plan, tops, bits)
+        _load(scores[block], starts[block], plan, tops)
         factors[:], changes[:], rates[:] = 1.0, 1.0, 0.0
         for t in range(most + 1):
             overwrite(last, square)

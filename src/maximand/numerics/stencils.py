@@ -29,15 +29,6 @@ from maximand.numerics.lowering import (
 from maximand.support import Array, Ints
 
 
-@inner()
-def most_parts(stencils, i):  # type: ignore[no-untyped-def]
-    """Return the number of parts of example i."""
-    total = 0
-    for k in range(len(stencils.sizes)):
-        total += stencils.sizes[k, i]
-    return total
-
-
 class Room(NamedTuple):
     """Where the stencils of some parts are written, one after the other.
 
@@ -55,7 +46,7 @@ class Room(NamedTuple):
 def room_for(stencils, count):  # type: ignore[no-untyped-def]
     """Return room for so many stencils."""
     n = count * stencils.most_pairs
-    return Room(np.empty(n, np.int64), np.empty(n), np.zeros(count + 1, np.int64), np.empty((count, 3), np.int64))
+    return Room(np.empty(n, np.int64), np.empty(n), np.empty(count + 1, np.int64), np.empty((count, 3), np.int64))
 
 
 @inner(error_model="numpy")
@@ -63,11 +54,11 @@ def write_stencils(stencils, i, parts, n_parts, room):  # type: ignore[no-untype
     """Write the stencils of the first parts listed of example i; return the room, larger where there was too little."""
     if n_parts > len(room.runs):
         room = room_for(stencils, 2 * n_parts)
-    sizes, first_block, blocks, first_row, columns, tied, indptr, indices, data, _, starts, labels, positions, _ = (
-        stencils
-    )
+    (
+        sizes, first_block, blocks, first_row, columns, tied, indptr, indices, data, _, starts, labels, positions, _, _
+    ) = stencils  # fmt: skip
     at, by, begins, runs = room
-    count = 0
+    begins[0] = count = 0
     for p in range(n_parts):
         part, kind = np.int64(parts[p]), 0
         while part >= sizes[kind, i]:
@@ -176,4 +167,5 @@ def clear_stencils(count, amounts, room, out):  # type: ignore[no-untyped-def]
         if amounts[p] != 0.0:
             for j in range(begins[p], begins[p + 1]):
                 out[at[j]] = 0.0
-            out[runs[p, 0] : runs[p, 0] + runs[p, 2]] = 0.0
+            for j in range(runs[p, 0], runs[p, 0] + runs[p, 2]):
+                out[j] = 0.0

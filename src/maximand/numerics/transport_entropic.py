@@ -60,7 +60,7 @@ def _accept(plan, factors, totals, logs):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _begin(scores, potentials, plan, factors, totals, sums, bits):  # type: ignore[no-untyped-def]
+def _begin(scores, potentials, plan, factors, totals, sums):  # type: ignore[no-untyped-def]
     """Write exp(scores - potentials), each row divided by its maximum; return the sum of their logarithms, or -inf."""
     k, width = plan.shape
     value = 0.0
@@ -78,7 +78,7 @@ def _begin(scores, potentials, plan, factors, totals, sums, bits):  # type: igno
             plan[i, j] -= top
         for j in range(k, width):
             plan[i, j] = -np.inf
-    exponentials(plan.reshape(-1), bits)
+    exponentials(plan.reshape(-1))
     factors[:] = 1.0
     _reweigh(plan, factors, totals, sums)
     return value
@@ -143,20 +143,20 @@ def project_entropic(
         sweep_blocks(scores, starts, tolerance, values, means, converged)
     plan, factors, sums = np.empty((k, width)), np.empty(width), np.empty(width)
     totals, logs, step, ground, trial = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    weights, bits, room = np.empty((k, k)), np.empty(k * width, dtype=np.int64), matching_room(k)
+    weights, room = np.empty((k, k)), matching_room(k)
     columns = sums[:k]
     for i in range(n):
         if converged[i]:
             continue
         own, potentials = scores[i], starts[i]
-        level = _begin(own, potentials, plan, factors, totals, sums, bits)
+        level = _begin(own, potentials, plan, factors, totals, sums)
         iterations, damping, moved, sweeps = 0, LEAST_DAMPING, 0.0, 0 if k <= NARROW else most_sweeps(k)
         fresh, priced, far = True, False, level > -np.inf and columns.min() < SCARCE
         while level > -np.inf:
             if far and not priced:
                 fresh, priced, level, sweeps = True, True, -np.inf, most_sweeps(k)
                 if match(own, potentials, room):
-                    level = _begin(own, potentials, plan, factors, totals, sums, bits)
+                    level = _begin(own, potentials, plan, factors, totals, sums)
                 continue
             if fresh:
                 level += _sweep(plan, potentials, factors, totals, sums, step, logs, sweeps, tolerance)
@@ -186,7 +186,7 @@ def project_entropic(
             potentials += trial
             moved += length * farthest
             if moved > 5.0 * FARTHEST:
-                level, moved = _begin(own, potentials, plan, factors, totals, sums, bits), 0.0
+                level, moved = _begin(own, potentials, plan, factors, totals, sums), 0.0
             level += _accept(plan, factors, totals, logs)
         for row in range(k):
             overwrite(means[i, row], plan[row])

@@ -50,7 +50,6 @@ class Room(NamedTuple):
     sums: Array
     tops: Array
     tail: Array
-    bits: Ints
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +90,7 @@ def connect(factors, s, wires):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _prepare_factor(table, side, temperature, weights, peaks, bits):  # type: ignore[no-untyped-def]
+def _prepare_factor(table, side, temperature, weights, peaks):  # type: ignore[no-untyped-def]
     """Turn a table so that the sender's states come first, and exponentiate it; return its largest finite score."""
     k = peaks.size
     size = 0.0
@@ -109,12 +108,12 @@ def _prepare_factor(table, side, temperature, weights, peaks, bits):  # type: ig
         for l in range(k):
             for m in range(k):
                 weights[l, m] = (weights[l, m] - peaks[m]) / temperature
-        exponentials(weights.reshape(k * k), bits[: k * k])
+        exponentials(weights.reshape(k * k))
     return size
 
 
 @njit(cache=True, nogil=True)
-def prepare(wires, scores, nodes, levels, n_levels, found, bits):  # type: ignore[no-untyped-def]
+def prepare(wires, scores, nodes, levels, n_levels, found):  # type: ignore[no-untyped-def]
     """Write the scores of nodes and the factors; return the largest finite score.
 
     Each table is prepared once for each side and temperature that sends over it.
@@ -134,7 +133,7 @@ def prepare(wires, scores, nodes, levels, n_levels, found, bits):  # type: ignor
             if found[key] < 0:
                 found[key] = n_found
                 weights, peaks = scores.weights[n_found], scores.peaks[n_found]
-                largest = _prepare_factor(scores.tables[t // 2], t % 2, scores.temperatures[u], weights, peaks, bits)
+                largest = _prepare_factor(scores.tables[t // 2], t % 2, scores.temperatures[u], weights, peaks)
                 size = max(size, largest)
                 n_found += 1
             scores.factor[j] = found[key]

@@ -13,7 +13,6 @@ from maximand.capabilities import USUAL, Can
 from maximand.layout import Kind, Layout
 from maximand.numerics.chain import best_paths
 from maximand.numerics.chain_sums import soft_paths
-from maximand.numerics.products import TOGETHER, padded
 from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.labelled import LabelledSpace
 from maximand.spaces.labels import Labels
@@ -163,17 +162,13 @@ class Chain(LabelledSpace):
 
     def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
         """Forward-backward."""
-        legal, transitions, n_rows = self.legality, self.transitions(theta), int(self.offsets[-1])
-        values, scaled = np.empty(self.n_examples), np.empty(self.n_examples, dtype=bool)
-        alpha, ahead = np.empty((2, n_rows + TOGETHER, padded(self.n_labels)))
-        alone = len(transitions) > 1  # every example has its own table, so nothing is gained by waiting
-        mean = np.zeros(self.n_parts) if alone else np.empty(n_rows * self.n_labels)
-        means, pairs = self.nodes(mean), self.transitions(mean)
-        factor, units = soft_paths(
+        legal, transitions = self.legality, self.transitions(theta)
+        sums = soft_paths(
             self.nodes(theta), transitions, self.offsets, self._order(transitions), legal.first, legal.between,
-            legal.last, float(temperature), values, means, alpha, ahead, scaled, pairs,
+            legal.last, float(temperature),
         )  # fmt: skip
-        return Support(values, mean if alone else SoftPaths(self, means, alpha, ahead, scaled, factor, units))
+        waiting = SoftPaths(self, sums)  # gains nothing where every example has its own table
+        return Support(sums.values, waiting if len(transitions) == 1 else waiting.array())
 
     def _order(self, transitions: Array) -> Ints:
         """The order in which examples go side by side: the longest first where they can."""

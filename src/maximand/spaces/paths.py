@@ -9,7 +9,8 @@ import numpy as np
 
 from maximand.numerics.chain import count_parts, path_differences, path_scores
 from maximand.numerics.chain_pairs import add_soft_pairs, soft_pair_scores
-from maximand.support import Array, Bools, Ints, Waiting
+from maximand.numerics.chain_sums import SoftSums
+from maximand.support import Array, Ints, Waiting
 
 if TYPE_CHECKING:
     from maximand.spaces.chain import Chain
@@ -51,46 +52,34 @@ class Paths(Waiting):
 class SoftPaths(Waiting):
     """The means of a soft maximum: of nodes, and what forward-backward left to make those of pairs of.
 
-    The fields are those of `numerics.chain_sums.soft_paths`; all examples have the same table of transitions.
+    All examples have the same table of transitions.
     """
 
     space: Chain
-    means: Array
-    alpha: Array
-    ahead: Array
-    scaled: Bools
-    factor: Array
-    units: Array
+    sums: SoftSums
 
     def array(self) -> Array:
         """Return the mean."""
-        return self._summed(np.zeros(self.space.n_parts), np.ones(self.space.n_examples), self.means)
+        return self._summed(np.zeros(self.space.n_parts), np.ones(self.space.n_examples), self.sums.means)
 
     def total(self, weight: Array) -> Array:
         """Return its weighted sum."""
-        even = bool((weight == 1.0).all())
-        nodes = self.means if even else self.means * weight[self.space.slots][:, None]
+        means = self.sums.means
+        nodes = means if bool((weight == 1.0).all()) else means * weight[self.space.slots][:, None]
         return self._summed(np.zeros(self.space.layout.n_scores), weight, nodes)
 
     def _summed(self, out: Array, weight: Array, nodes: Array) -> Array:
-        space = self.space
-        space.nodes(out)[:] = nodes
-        add_soft_pairs(
-            self.factor, self.units, space.offsets, np.arange(space.n_examples), weight, self.means, self.alpha,
-            self.ahead, self.scaled, space.transitions(out),
-        )  # fmt: skip
+        self.space.nodes(out)[:] = nodes
+        add_soft_pairs(self.sums, self.space.offsets, weight, self.space.transitions(out))
         return out
 
     def dot(self, theta: Array) -> Array:
         """Return what scores the mean has."""
-        space, nodes = self.space, self.space.nodes(theta)
-        known = nodes if np.isfinite(nodes).all() else np.where(self.means > 0.0, nodes, 0.0)
-        scores = space.slot_sums(np.einsum("tl,tl->t", known, self.means))
-        soft_pair_scores(
-            self.factor, self.units, space.offsets, self.means, self.alpha, self.ahead, self.scaled,
-            space.transitions(theta), scores,
-        )  # fmt: skip
-        return scores
+        space, nodes, means = self.space, self.space.nodes(theta), self.sums.means
+        known = nodes if np.isfinite(nodes).all() else np.where(means > 0.0, nodes, 0.0)
+        scores = space.slot_sums(np.einsum("tl,tl->t", known, means))
+        (table,) = space.transitions(theta)
+        return scores + soft_pair_scores(self.sums, space.offsets, table)
 
     def less(self, other: Array | Waiting, examples: Ints) -> tuple[Ints, Ints, Array]:
         """Return where the mean differs."""
