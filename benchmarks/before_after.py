@@ -1,8 +1,8 @@
 """CPU seconds of the same work by two versions of the library, taking turns on one machine.
 
 python benchmarks/before_after.py BEFORE [workload ...]: BEFORE is a checkout of the other version.
-The best of 5 counts; what falls under 0.9 of the speed before is repeated 20 times, and its median counts. Workloads that
-are named replace their rows in what is stored.
+The best of 5 counts; what falls under 0.9 of the speed before is repeated 20 times, and its median counts. Workloads
+that are named replace their rows in what is stored.
 """
 
 import json

@@ -14,7 +14,9 @@ from maximand.solvers.base import Iterate, Result, Solver
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
 from maximand.solvers.smoothing import Smoothing
 
-FIRST_TURN = 20  # work for each example, in oracle calls
+FIRST_TURN = 10  # work for each example, in oracle calls
+LEAD = 1.5  # times the work of the other that a solver may have had and still go on
+BEHIND = 0.5  # of the work so far: the turn of the one whose gap is larger
 FITTED = 0.03  # of the value at the start: below it the data are fitted, and hardly the work of soft maxima
 FITTED_PATIENCE = 8.0
 
@@ -143,11 +145,12 @@ class Race(Solver):
                 if np.isneginf(runner.bound):
                     runner.ended = "it has no bound on the minimum"
                 left, patience = self._work_left(state), FITTED_PATIENCE if state.fitted else 1.0
-                most = 3.0 * max(state.other.work, FIRST_TURN * objective.n_examples)
+                most = LEAD * max(state.other.work, FIRST_TURN * objective.n_examples)
                 if left <= patience * runner.work <= patience**2 * most:
                     state.extend(min(left, runner.work))
                 else:
-                    state.switch(max(state.first.work, state.second.work))
+                    behind = state.other.gap > runner.gap
+                    state.switch(max(runner.work, state.other.work) * (BEHIND if behind else 1.0))
             yield iterate
 
     def _work_left(self, state: Turns) -> float:

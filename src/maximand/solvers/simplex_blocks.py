@@ -21,7 +21,7 @@ from maximand.support import EPSILON, Array, Guarantee, Ints
 
 RECENT = 0.15  # the share of the last sweep in the average of the weights
 NEGLIGIBLE = 0.05  # sweeps leave out rows whose part in the gap is below this share of the average
-SWEEPS_BETWEEN_MEASURES = 201
+SWEEPS_BETWEEN_MEASURES = 30
 NAME = "means"
 
 
