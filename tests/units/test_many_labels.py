@@ -83,6 +83,14 @@ def test_what_waits_answers_as_the_mean_does(temperature):
             np.testing.assert_array_equal(one, same)
 
 
+def test_equal_paths_differ_nowhere():
+    space, codes = Chain(LENGTHS, 3), np.arange(LENGTHS.sum()) % 3
+    pointers, parts, values = Paths(space, codes).less(Paths(space, codes.copy()), np.array([2, 0]))
+    assert pointers.tolist() == [0, 0, 0]
+    assert parts.size == values.size == 0
+    assert values.dtype == np.float64
+
+
 def test_totals_are_the_transpose_of_expanded_scores():
     rng = np.random.default_rng(2)
     layout = Chain(LENGTHS, 3).layout

@@ -77,8 +77,8 @@ def best_paths(
     n_rows, k = nodes.shape
     width = -(-k // LANES) * LANES
     alpha = np.empty((n_rows + TOGETHER, width))
-    alpha[n_rows:] = -np.inf
-    move, turned = np.full((width, width), -np.inf), np.empty((k, k))
+    move, turned = np.empty((width, width)), np.empty((k, k))
+    alpha[n_rows:] = move[:] = -np.inf
     rows, places = np.empty(SIDE_BY_SIDE + TOGETHER, np.int64), np.empty(SIDE_BY_SIDE + TOGETHER, np.int64)
     begin = np.int64(0)  # of one type from the first, or more is compiled
     while begin < order.size:

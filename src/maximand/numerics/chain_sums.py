@@ -43,16 +43,23 @@ class SoftSums(NamedTuple):
 
 
 def soft_paths(
-    nodes: Array, transitions: Array, offsets: Ints, order: Ints, first: Array, between: Array, last: Array, heat: float
+    nodes: Array,
+    transitions: Array,
+    offsets: Ints,
+    order: Ints,
+    first: Array,
+    between: Array,
+    last: Array,
+    temperature: float,
 ) -> SoftSums:
-    """Forward-backward: heat * log sum over paths of exp(score / heat), and the means of nodes."""
+    """Forward-backward: temperature * log sum over paths of exp(score / temperature), and the means of nodes."""
     n_rows, k = nodes.shape
-    n_tables, width, inverse = len(transitions), padded(k), 1.0 / heat
+    n_tables, width, inverse = len(transitions), padded(k), 1.0 / temperature
     values, means, tops = np.empty(order.size), np.empty((n_rows, k)), np.empty(n_tables)
-    factors, turned = np.empty((2, n_tables, width, width))
+    factors, turned = (np.empty((n_tables, width, width)) for _ in range(2))  # of which one is kept
     alpha, ahead = np.empty((2, n_rows + TOGETHER, width))
     alpha[n_rows:] = ahead[n_rows:] = 0.0
-    _write_factors(transitions, between, heat, factors, turned, tops)
+    _write_factors(transitions, between, temperature, factors, turned, tops)
     _write_terms(nodes, offsets, inverse, not between.any(), ahead.reshape(ahead.size), values)
     values += (np.diff(offsets) - 1) * (tops * inverse)
     possible = order[~np.isnan(values[order])]
@@ -65,13 +72,16 @@ def soft_paths(
         units = np.full((n_tables, k, width), -np.inf)
         units[:, :, :k] = (transitions + between).swapaxes(1, 2) * inverse
         log_sums(nodes, units, offsets, np.flatnonzero(~scaled), inverse, first, last, alpha, means, values)
-    values *= heat
+    values *= temperature
     return SoftSums(values, means, alpha, ahead, scaled, factors, units)
 
 
 @njit(cache=True, nogil=True)
-def _write_factors(transitions, between, heat, factors, turned, tops):  # type: ignore[no-untyped-def]
-    """Write exp((table - its largest score) / heat), the transposes, and the largest scores; NaN for unsafe tables."""
+def _write_factors(transitions, between, temperature, factors, turned, tops):  # type: ignore[no-untyped-def]
+    """Write exp((table - its largest score) / temperature), the transposes, and the largest scores.
+
+    These are NaN for tables that are not safe.
+    """
     k, width = len(between), factors.shape[1]
     for n in range(tops.size):
         table, factor, back = transitions[n], factors[n], turned[n]
@@ -83,11 +93,11 @@ def _write_factors(transitions, between, heat, factors, turned, tops):  # type: 
                     top, bottom = max(top, score), min(bottom, score)
         if top == -np.inf:
             top = bottom = 0.0
-        tops[n] = top if top - bottom <= SAFE_RANGE * heat else np.nan
+        tops[n] = top if top - bottom <= SAFE_RANGE * temperature else np.nan
         for l in range(width):
             row = factor[l]
             for m in range(width):
-                row[m] = (table[l, m] + between[l, m] - top) / heat if l < k and m < k else -np.inf
+                row[m] = (table[l, m] + between[l, m] - top) / temperature if l < k and m < k else -np.inf
             exponentials(row)
         for l in range(0, width, LANES):  # tile by tile, for the cache
             for m in range(0, width, LANES):
@@ -106,9 +116,10 @@ def _largest(vector):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _write_terms(nodes, offsets, inverse, free, ahead, sums):  # type: ignore[no-untyped-def]
-    """Write exp((node - largest of its position) / heat), and the sums of the largest in units of the heat.
+    """Write exp((node - largest of its position) / temperature), and the sums of the largest.
 
-    These are NaN where a position has no label; unless all transitions are `free`, also where one is lost.
+    These are in units of the temperature; NaN where a position has no label or, unless all transitions are `free`, one
+    is lost.
     """
     k = nodes.shape[1]
     width = ahead.size // (len(nodes) + TOGETHER)
