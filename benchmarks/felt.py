@@ -3,7 +3,7 @@
 python benchmarks/felt.py [row ...]
 
 Each row measures its peer in the same run, in turns with ours, and says what was wanted of it. What is not named keeps
-its last measurement in results/felt.json.
+its last measurement in results/felt.json; the table in felt.md is written from there.
 """
 
 import importlib
@@ -11,9 +11,25 @@ import json
 import os
 import pkgutil
 import sys
+from pathlib import Path
 
 import felt_rows
 from report import RESULTS, save
+
+TABLE = Path(__file__).parent / "felt.md"
+HEAD = """# What users feel
+
+Written by `felt.py` from `results/felt.json`, which has the sizes and versions. Seconds are of the processor, or by the
+clock where it says so; a ratio is the peer's time over ours. These machines are noisy: a ratio under 2 is nearly a tie.
+
+| work | peer | peer's | ours | ratio | wanted | met |
+|---|---|---|---|---|---|---|
+"""
+OURS = {
+    "our_seconds": "{:.3g} s",
+    "our_wall_seconds": "{:.3g} s by the clock",
+    "our_tokens_a_second": "{:.3g} tokens/s",
+}
 
 
 def rows():
@@ -24,13 +40,27 @@ def rows():
     return found
 
 
+def line(row):
+    """A row of the table."""
+    seconds, ratio = row.get("peer_seconds"), row.get("ratio")
+    ours = next((text.format(row[key]) for key, text in OURS.items() if isinstance(row.get(key), float)), "")
+    if "gap" in row:
+        ours += f", gap {row['gap']:.2g}" if row["gap"] is not None else ", no gap"
+    met = {True: "yes", False: "no"}.get(row.get("met"), "")
+    theirs, times = "" if seconds is None else f"{seconds:.3g} s", "" if ratio is None else f"{ratio:.2g}"
+    cells = row["work"], row.get("peer") or "", theirs, ours, times, row.get("wanted", ""), met
+    return f"| {' | '.join(map(str, cells))} |\n"
+
+
 def main():
     every = rows()
     stored = RESULTS / "felt.json"
     known = {row["row"]: row for row in json.loads(stored.read_text())["rows"]} if stored.exists() else {}
     for name in sys.argv[1:] or every:
         known[name] = {"row": name, **every[name](), "load": os.getloadavg()[0]}
-        save("felt", [known[row] for row in every if row in known])
+        measured = [known[row] for row in every if row in known]
+        save("felt", measured)
+        TABLE.write_text(HEAD + "".join(map(line, measured)))
 
 
 if __name__ == "__main__":
