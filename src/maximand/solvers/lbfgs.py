@@ -106,6 +106,8 @@ class LBFGS(Solver):
     minimum, so the gap is a certificate. It is loose when the regularisation is weak: `stall` ends the run as well,
     once ten iterations together gain less than that share of the value. Where the bound is further away than the
     arithmetic can tell, the run is stuck.
+
+    `memory` is how many moves are remembered, of large models half as many.
     """
 
     tolerance: float = 1e-4
@@ -118,7 +120,8 @@ class LBFGS(Solver):
 
     def begin(self, objective: Objective, start: Result | None) -> Descent:
         """Return the start of a descent."""
-        return Descent(start_weights(objective, start), Pairs(self.memory, objective.n_weights))
+        memory = self.memory if objective.n_weights <= LARGE_MODEL else max(1, self.memory // 2)
+        return Descent(start_weights(objective, start), Pairs(memory, objective.n_weights))
 
     def iterate(self, objective: Objective, state: Descent) -> Generator[Iterate, None, str]:
         """Yield one iterate for each line search."""
