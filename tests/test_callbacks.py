@@ -13,6 +13,7 @@ from subprocess import PIPE
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -165,19 +166,19 @@ def test_a_fit_goes_on_from_its_checkpoint(tmp_path):
 def test_a_checkpoint_of_another_problem_is_refused(tmp_path, table):
     X, y = table
     path = tmp_path / "run.ckpt"
-    solver = BlockFrankWolfe(tolerance=1e-6)
-    MulticlassClassifier(solver=solver).set_callbacks(Checkpoint(path, seconds=0)).fit(X, y)
-    for other, data in (
-        (MulticlassClassifier(solver=solver), (X + 1, y)),
-        (MulticlassClassifier(solver=solver), (X, (y + 1) % 3)),
-        (MulticlassClassifier(solver=solver, regularization=1.0), (X, y)),
-        (MulticlassClassifier(solver=OneSlack()), (X, y)),
+    model = MulticlassClassifier(solver=BlockFrankWolfe(tolerance=1e-6), regularization=1e-2)
+    clone(model).set_callbacks(Checkpoint(path, seconds=0)).fit(X, y)
+    for settings, data in (
+        ({}, (X + 1, y)),
+        ({}, (X, (y + 1) % 3)),
+        ({"regularization": 1.0}, (X, y)),
+        ({"solver": OneSlack()}, (X, y)),
     ):
         with pytest.raises(ModelFileError, match="another problem"):
-            other.set_callbacks(Checkpoint(path)).fit(*data)
+            clone(model).set_params(**settings).set_callbacks(Checkpoint(path)).fit(*data)
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(ModelFileError, match="damaged"):
-        MulticlassClassifier(solver=solver).set_callbacks(Checkpoint(path)).fit(X, y)
+        clone(model).set_callbacks(Checkpoint(path)).fit(X, y)
 
 
 def test_a_checkpoint_knows_candidates_and_takes_longer_limits(tmp_path, table):

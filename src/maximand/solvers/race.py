@@ -88,7 +88,7 @@ class Race(Solver):
     nearly tie. Which it is shows in how the gap falls. A solver whose turn is over keeps it where it would close the
     gap, at the rate of this turn, with less work than it has had so far. Otherwise the other one has a turn, and turns
     grow with all the work that was done: so the race takes at most about twice the work of the better one. Who has no
-    bound on the minimum by the end of a turn gets no other.
+    bound on the minimum by the end of a turn gets no other, and the second leaves as soon as it begins without one.
 
     Work is counted in calls of oracles and visits of examples, so that the answer does not depend on the machine.
     """
@@ -141,7 +141,8 @@ class Race(Solver):
             runner.work += objective.tally.work - before
             if not np.isfinite(state.turn_gap):
                 state.turn_gap, state.turn_work = runner.gap, runner.work
-            if runner.work - state.turn_work >= state.budget and not state.other.ended:
+            unbounded = state.is_second and np.isneginf(runner.bound)
+            if (unbounded or runner.work - state.turn_work >= state.budget) and not state.other.ended:
                 if np.isneginf(runner.bound):
                     runner.ended = "it has no bound on the minimum"
                 left, patience = self._work_left(state), FITTED_PATIENCE if state.fitted else 1.0

@@ -169,10 +169,11 @@ class Smoothing(Solver):
         if not state.begun:
             weights, began = state.descent.weights, working_seconds()
             value = objective.value(weights)
-            last = 2.0 * (working_seconds() - began)
             state.temperature = FIRST * max(self.tolerance, EPSILON) * max(abs(value), np.finfo(float).tiny)
+            mean = with_penalty(objective, Averaged(_softened(objective, state.temperature))).penalty(weights)
+            last = working_seconds() - began
             state.begun = True
-            yield Iterate(weights, value)
+            yield Iterate(weights, value, self._bound(objective, mean, reward))
         coldest = COLDEST * state.temperature
         while state.temperature > coldest:
             soft = _softened(objective, state.temperature)
