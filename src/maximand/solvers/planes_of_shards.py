@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maximand.answers import Answered, ExamplePlanes
+from maximand.answers import Answered
 from maximand.numerics import dual_ascent as kernels
 from maximand.numerics.dual_ascent import PlaneLists
 from maximand.numerics.lowering import by_label
@@ -59,12 +59,13 @@ class Planes:
     """Planes for each example with weights alpha, which sum to one.
 
     `patience` is how many refreshes a plane may go unused before it can be removed. The arrays have room to grow: the
-    first `count` planes are in use. Weights come and go in the order of the stencils.
+    first `count` planes are in use. Weights come and go in the order of the stencils. `annotated`: full annotations
+    have planes from the start, so that alpha begins where weights are zero, and so does the dual value.
     """
 
     saved = ("count", "owner", "idle", *PlaneLists._fields)
 
-    def __init__(self, shard: Shard, token: str, patience: int):
+    def __init__(self, shard: Shard, token: str, patience: int, annotated: bool):
         self.shard, self.token, self.patience = shard, token, patience
         self.stencils, self.share = shard.stencils, shard.batch.weight
         self.scratch = np.zeros(shard.features.n_weights)
@@ -76,6 +77,10 @@ class Planes:
         self.data, self.offsets, self.alpha = np.empty(0), np.empty(0), np.empty(0)
         self.owner, self.idle, self.following = (np.empty(0, dtype=np.int32) for _ in range(3))
         self.head = np.full(shard.batch.n_examples, -1, dtype=np.int32)
+        if annotated:  # what planes leave out is all of its score, and it costs nothing
+            full = np.flatnonzero(np.broadcast_to(shard.batch.annotation.full, self.head.size))
+            nothing = np.zeros(full.size + 1, dtype=np.int64)
+            self._add(full, nothing, self.parts, self.data, np.zeros(full.size))
 
     @property
     def lists(self) -> PlaneLists:
@@ -116,25 +121,26 @@ class Planes:
         known, average = np.empty(asked.size), np.empty(asked.size)
         kernels.heights(asked, self.lists, self.stencils, by_label(self.stencils.blocks, weights), known, average)
         planes = self.shard.planes(oracle, key, weights, examples, above(known))
-        first = self._add(planes, asked[planes.rows])
+        owners = asked[planes.rows]
+        first = self._add(owners, planes.pointers, planes.parts, planes.coefficients, planes.offsets)
         return Grown(planes.values, known, average, first, planes.rounding, planes.answered)
 
-    def _add(self, planes: ExamplePlanes, owners: Ints) -> bool:
+    def _add(self, owners: Ints, pointers: Ints, parts: Ints, coefficients: Array, offsets: Array) -> bool:
         """Add one plane to each of some examples; the first plane of an example gets all of its alpha."""
         more, m = owners.size, self.count
         if not more:
             return False
-        size, filled = planes.parts.size, int(self.indptr[m])
+        size, filled = parts.size, int(self.indptr[m])
         self.parts = _grown(self.parts, filled, size)
         self.data = _grown(self.data, filled, size)
-        self.parts[filled : filled + size] = planes.parts
-        self.data[filled : filled + size] = planes.coefficients
+        self.parts[filled : filled + size] = parts
+        self.data[filled : filled + size] = coefficients
         self.indptr = _grown(self.indptr, m + 1, more)
-        self.indptr[m + 1 : m + 1 + more] = filled + planes.pointers[1:]
+        self.indptr[m + 1 : m + 1 + more] = filled + pointers[1:]
         first = self.head[owners] < 0
         new = slice(m, m + more)
         for name, entries in (
-            ("offsets", planes.offsets), ("alpha", first), ("owner", owners), ("idle", 0),
+            ("offsets", offsets), ("alpha", first), ("owner", owners), ("idle", 0),
             ("following", self.head[owners]),
         ):  # fmt: skip
             grown = _grown(getattr(self, name), m, more)

@@ -14,6 +14,7 @@ from maximand.objective import PENALTY, Objective
 from maximand.shards import Shard
 from maximand.solvers.base import Result, origin, recycled
 from maximand.solvers.planes_of_shards import Grown, Planes
+from maximand.solvers.simplex_blocks import largest_of_all
 from maximand.support import EPSILON, Array, Guarantee, Ints, Plane
 
 SHRINK = 0.5  # sweeps leave out examples whose part in the gap is below this share of the average
@@ -32,7 +33,8 @@ class WorkingSets:
     def __init__(self, objective: Objective, patience: int):
         self.origin, self.token = origin(objective), token_hex(8)
         self.objective, self.share = objective, objective.share
-        list(objective.ask(Shard.keep, NAME, Planes, self.token, patience))
+        annotated = largest_of_all(objective.loss.penalty)
+        list(objective.ask(Shard.keep, NAME, Planes, self.token, patience, annotated))
         self.blocks = next(self._ask("blocks"))
         self.ordered: Array = np.zeros(objective.n_weights)
         self.count = 0  # of rounds that added planes
@@ -122,7 +124,7 @@ class WorkingSets:
         self.guarantee = self.guarantee & grown.answered.guarantee
         self.rounding = max(self.rounding, grown.rounding)
         self.count += 1
-        if grown.first:
+        if grown.first or self.count == 1:
             self._renew()
         return grown
 
