@@ -113,10 +113,11 @@ def with_penalty(objective: Objective, penalty: Oracle) -> Objective:
 class Cooling:
     """Where the temperature stands, and the descent at it."""
 
-    saved = ("begun", "temperature", "descent")
+    saved = ("begun", "temperature", "descent", "slope", "offset")
 
     def __init__(self, descent: Descent):
         self.begun, self.temperature, self.descent = False, 0.0, descent
+        self.slope, self.offset = np.empty(0), -np.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +174,7 @@ class Smoothing(Solver):
             mean = with_penalty(objective, Averaged(_softened(objective, state.temperature))).penalty(weights)
             last = working_seconds() - began
             state.begun = True
-            yield Iterate(weights, value, self._bound(objective, mean, reward))
+            yield Iterate(weights, value, self._bound(objective, state, mean, reward))
         coldest = COLDEST * state.temperature
         while state.temperature > coldest:
             soft = _softened(objective, state.temperature)
@@ -187,10 +188,11 @@ class Smoothing(Solver):
                 value = objective.value(weights)
                 mean = with_penalty(objective, Averaged(soft)).penalty(weights)
             last = working_seconds() - began
+            bound = self._bound(objective, state, mean, reward)
             if settled:
                 state.temperature *= self.rate
                 state.descent = self._descent_from(weights)
-            yield Iterate(weights, value, self._bound(objective, mean, reward))
+            yield Iterate(weights, value, bound)
             if interrupted:
                 raise KeyboardInterrupt
         return Stuck("the temperature is as low as the arithmetic allows")
@@ -213,13 +215,24 @@ class Smoothing(Solver):
                     raise
         return False
 
-    def _bound(self, objective: Objective, mean: Plane, reward: Plane) -> float | None:
-        """Return the minimum of the objective with the plane in place of the penalty: no more than its own.
+    def _bound(self, objective: Objective, state: Cooling, mean: Plane, reward: Plane) -> float | None:
+        """Return the minimum of the objective with a plane in place of the penalty: no more than its own.
 
+        The plane is the best average of the mean's and those before, which begin with that of the annotation.
         Estimates of means, such as those of belief propagation in cycles, may be no averages of outputs: None.
         """
         if mean.guarantee is not Guarantee.EXACT:
             return None
-        rest = reward.slope - mean.slope
-        square = float(rest @ rest) / (2.0 * objective.regularization)
-        return mean.offset - reward.offset - square - EPSILON * (abs(mean.offset) + square)
+        if not state.slope.size:
+            if objective.full:
+                state.slope, state.offset = objective.annotated_score().slope, 0.0
+            else:
+                state.slope, state.offset = mean.slope, mean.offset
+        strength = objective.regularization
+        rest, move, rise = reward.slope - state.slope, mean.slope - state.slope, mean.offset - state.offset
+        square = float(move @ move)
+        step = 0.0 if square == 0.0 else min(max((strength * rise + float(rest @ move)) / square, 0.0), 1.0)
+        state.slope, state.offset = state.slope + step * move, state.offset + step * rise
+        rest = reward.slope - state.slope
+        square = float(rest @ rest) / (2.0 * strength)
+        return state.offset - reward.offset - square - EPSILON * (abs(state.offset) + square)
