@@ -21,7 +21,7 @@ from maximand.support import EPSILON, Array, Guarantee, Ints
 
 RECENT = 0.15  # the share of the last sweep in the average of the weights
 NEGLIGIBLE = 0.05  # sweeps leave out rows whose part in the gap is below this share of the average
-SWEEPS_BETWEEN_MEASURES = 30
+FIRST_SWEEPS, MOST_SWEEPS = 4, 30  # between two measurements of the gap
 NAME = "means"
 
 
@@ -159,13 +159,13 @@ class SimplexBlocks:
         return 0.5 * self.regularization * float(weights @ weights) + penalty - self.reward(weights)
 
     def settle(self, goal: float, rng: np.random.Generator) -> float:
-        """Sweep until the gap, as sweeps see it on their way, falls to the goal; return it.
+        """Sweep until the gap, as sweeps see it on their way, falls to the goal, a few times at first; return it.
 
         Shrinking: most sweeps leave out rows whose part in that gap was small.
         """
         everyone = np.arange(self.violation.size)
         active, remaining = everyone, np.inf
-        for sweep in range(SWEEPS_BETWEEN_MEASURES):
+        for sweep in range(min(max(self.n_averaged, FIRST_SWEEPS), MOST_SWEEPS)):
             self.sweep(rng.permutation(active))
             remaining = float(self.violation[active].sum())
             if active.size == everyone.size and remaining <= goal:
