@@ -67,7 +67,8 @@ def shown(oracle):
         kind = "½ u · u" if isinstance(oracle, Euclidean) else "u · log u"
         everything = isinstance(oracle.onto, Everything) and oracle.over is Over.ALL
         return f"max over {'all u' if everything else f'u in the hull of {over}'} of theta · u − {kind}"
-    kind = "log-sum-exp" if oracle.temperature else "max"
+    visible, hidden = ("log-sum-exp" if heat else "max" for heat in oracle.heats)
+    kind = visible if visible == hidden else f"{visible} over visible of {hidden} over hidden slots"
     cost = {0: "", 1: " + cost", -1: " − cost"}[oracle.cost]
     return f"{kind} over {over} of score{cost}"
 
@@ -120,8 +121,8 @@ def capabilities_table():
     """Return what spaces can do of what may be missing."""
     chain, pair = Chain(np.array([3]), 2), [Structure.of([2, 2], [(0, 1)])]
     spaces = {
-        "`Choice`, `Choices`": (Choice(1, 3), Choices(1, 2, 3)),
-        "`Subset`, `Ordinal`": (Subset(1, 4), Ordinal(1, 4)),
+        "`Choice`": (Choice(1, 3),),
+        "`Choices`, `Subset`, `Ordinal`": (Choices(1, 2, 3), Subset(1, 4), Ordinal(1, 4)),
         "`Matching`, `Ranking`": (Matching(1, 3), Ranking(1, 3)),
         "`Chain`": (chain,),
         "`Graph` with `Tree()`": (Graph(pair, Tree()),),

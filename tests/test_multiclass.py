@@ -225,7 +225,7 @@ BAD = [
         {"loss": "crf", "solver": BlockFrankWolfe()},
         np.ones((3, 2)),
         [0, 1, 1],
-        r"BlockFrankWolfe needs a polyhedral",
+        r"BlockFrankWolfe needs a nonsmooth",
     ),
     (
         {"cost": CostMatrix([[0, 1], [1, 0]])},

@@ -9,7 +9,7 @@ class Can(Flag):
     """What may be missing: everything else every space can do."""
 
     MARGINALS = auto()  # soft maxima at one temperature
-    MIXED = auto()  # soft maxima with a temperature for outputs and another for hidden slots
+    MIXED = auto()  # soft maxima over visible slots of those over hidden slots
     HIDDEN = auto()  # slots that are never annotated nor predicted
     OTHER = auto()  # maxima over the outputs that contradict an annotation
     PROJECTIONS = auto()  # onto the hull of the outputs

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from maximand.caching import cached_property
 from maximand.capabilities import Can
 from maximand.identity import identity
@@ -53,6 +55,13 @@ class Loss:
         reward = self.reward(space, theta, target)
         return Support(penalty.value - reward.value, penalty.mean - reward.mean, penalty.guarantee & -reward.guarantee)
 
+    @property
+    def on_full(self) -> Loss:
+        """The same loss of fully annotated examples: nothing is hidden, so the penalty has one temperature."""
+        if not isinstance(self.penalty, Soft):
+            return self
+        return replace(self, penalty=replace(self.penalty, temperature=self.penalty.heats[0]))
+
     def convex(self, full: bool) -> bool:
         """Whether the loss is convex on data whose annotation is full or not: the reward must be linear."""
         return self.reward is None or self.reward.linear(full)
@@ -84,7 +93,10 @@ def _covers(penalty: Oracle, reward: Oracle | None) -> bool:
             return (
                 penalty.over in (Over.ALL, reward.over)
                 and penalty.cost >= reward.cost
-                and all(soft >= hard for soft, hard in zip(penalty.heats, reward.heats, strict=True))
+                and penalty.heats[1] >= reward.heats[1]
+                and (
+                    reward.over is Over.ANNOTATED or penalty.heats[0] >= reward.heats[0]
+                )  # all visible slots are known
             )
         case Projection(), Projection():
             return penalty.geometry is reward.geometry and reward.over is Over.ANNOTATED
@@ -114,6 +126,23 @@ def generated(projection: Projection, name: str = "") -> Loss:
     return Loss(name or f"{geometry} onto {onto}", projection, replace(projection, over=ANNOTATED))
 
 
+def marginal(outputs: float = 0.0, hidden: float = 1.0, cost: float = 1.0) -> Loss:
+    """Return the loss of ping2014: the temperatures of what is annotated, eps_y, and of what is not, eps_h.
+
+    penalty = soft maximum over visible slots of cost * Delta + the soft maximum over hidden slots; reward = the soft
+    maximum over hidden slots, given the annotation. Slots are hidden that an annotation leaves open, or that always
+    are. (0, 1) is the marginal structured SVM, (0, 0) the latent one, (1, 1) the loss-augmented likelihood, without a
+    cost the hidden CRF; with nothing hidden (0, anything) is the hinge.
+    """
+    temperatures = float(outputs), float(hidden)
+    if not min(temperatures) >= 0.0 or not max(temperatures) < np.inf:
+        raise ValueError(f"The temperatures of marginal() are {temperatures}; give two finite ones, at least 0.")
+    name = "marginal" if (*temperatures, cost) == (0.0, 1.0, 1.0) else f"marginal({outputs:g}, {hidden:g})"
+    penalty = Soft(ALL, cost=cost, temperature=temperatures)
+    return Loss(name, penalty, Soft(ANNOTATED, temperature=temperatures[1]))
+
+
+MARGINAL = marginal()
 EUCLIDEAN = generated(Euclidean(), "euclidean")
 ENTROPIC = generated(Entropic(), "entropic")
 SQUARED = generated(Euclidean(Everything()), "squared")
@@ -122,7 +151,7 @@ LOSSES = {
     loss.name: loss
     for loss in (
         PERCEPTRON, HINGE, SLACK_HINGE, RAMP, MAX, BRIDGE, RAMP_MINUS_COST, MAX_MINUS_COST, CRF, AUGMENTED_CRF,
-        EUCLIDEAN, ENTROPIC, SQUARED,
+        MARGINAL, EUCLIDEAN, ENTROPIC, SQUARED,
     )
 }  # fmt: skip
 

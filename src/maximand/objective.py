@@ -79,6 +79,8 @@ class Objective:
         partial = np.flatnonzero(~objective.full_examples)
         if isinstance(loss.penalty, Rescaled) and partial.size:
             raise ValueError(f"{loss.name} needs full annotations and example {partial[0]} is partial; use hinge.")
+        if objective.full:
+            objective = replace(objective, loss=loss.on_full)
         if loss.reward is not None and loss.convex(objective.full):
             return objective.linearized(np.zeros(features.n_weights))
         return objective
@@ -112,6 +114,11 @@ class Objective:
     def smooth(self) -> bool:
         """Whether the objective is differentiable."""
         return self.loss.smooth(self.full) or (self.frozen is not None and self.loss.penalty.smooth)
+
+    @property
+    def nonsmooth(self) -> bool:
+        """Whether the objective has kinks, as where outputs are maximised."""
+        return not self.smooth
 
     @property
     def bounded(self) -> bool:
@@ -278,7 +285,8 @@ class Objective:
     def rewarding_annotation(self) -> Objective:
         """Return the objective whose reward is the same (soft, regularised) maximum over Y* as the penalty's over Y."""
         penalty = self.loss.penalty
-        soft = Soft(ANNOTATED, temperature=0.0 if penalty.polyhedral else 1.0)
+        heat = penalty.heats[1] if isinstance(penalty, Soft) else 0.0 if penalty.polyhedral else 1.0
+        soft = Soft(ANNOTATED, temperature=heat)
         reward = replace(penalty, over=ANNOTATED) if isinstance(penalty, Projection) else soft
         return replace(self, loss=replace(self.loss, reward=reward), frozen=None)
 

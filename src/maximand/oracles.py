@@ -10,6 +10,7 @@ import numpy as np
 from maximand.capabilities import NOTHING, Can
 from maximand.sets import ConvexSet, Hull, check_set
 from maximand.spaces import OutputSpace
+from maximand.spaces.contradictions import over_contradictions
 from maximand.states import Several, members
 from maximand.support import Array, Geometry, Guarantee, Support, Temperature
 from maximand.targets import Over, Target
@@ -52,7 +53,8 @@ class Oracle(Protocol):
 class Soft:
     """The soft maximum at a temperature (0: the maximum) of score + cost * Delta over a set of outputs.
 
-    A pair of temperatures (outputs, hidden) is a soft maximum over outputs of one over hidden slots.
+    A pair of temperatures (visible, hidden) is a soft maximum over the labels of visible slots of one over hidden
+    slots. Those are hidden that the annotation leaves open, and those that always are.
     """
 
     over: Over = Over.ALL
@@ -110,43 +112,54 @@ class Soft:
     def __call__(self, space: OutputSpace, theta: Array, target: Target | None = None, state: Any = None) -> Support:
         """Return value and gradient; without a target, over all outputs and without costs."""
         if target is None:
-            return space.argmax(theta, state) if self.polyhedral else space.marginals(theta, self._heat)
+            return self._over_all(space, theta, None, state)
         constant: Array | float = 0.0
         if self.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
         support = self._maximum(space, theta, target, state)
-        if support.guarantee is Guarantee.UNDER and self.over is Over.ALL:
-            support = _at_least_annotated(space, theta, target, support)
+        if self.over is Over.ALL and self._may_miss(support):
+            support = self._at_least_annotated(space, theta, target, support)
         return support.plus(constant)
+
+    def _over_all(self, space: OutputSpace, theta: Array, hidden: Any, state: Any) -> Support:
+        heat = self._heat
+        if isinstance(heat, tuple):
+            return space.mixed(theta, heat, hidden)
+        return space.marginals(theta, heat) if heat else space.argmax(theta, state)
 
     def _maximum(self, space: OutputSpace, theta: Array, target: Target, state: Any) -> Support:
         if self.over is Over.ANNOTATED and target.full:
             return Support(space.layout.dot(theta, target.known), target.known)
-        match self.over, not self.polyhedral:
-            case Over.ALL, False:
-                return space.argmax(theta, state)
-            case Over.ALL, True:
-                return space.marginals(theta, self._heat)
-            case Over.ANNOTATED, False:
-                return space.argmax_given(theta, target.annotation, state)
-            case Over.ANNOTATED, True:
-                return space.marginals_given(theta, target.annotation, self._heat)
-            case Over.OTHER, False:
-                return space.argmax_other(theta, target.annotation)
-        return space.marginals_other(theta, target.annotation, self._heat)
+        heat, annotation = self._heat, target.annotation
+        match self.over:
+            case Over.ALL:
+                return self._over_all(space, theta, target.open if isinstance(heat, tuple) else None, state)
+            case Over.ANNOTATED if isinstance(heat, tuple):
+                return space.mixed_given(theta, annotation, heat)
+            case Over.ANNOTATED if heat:
+                return space.marginals_given(theta, annotation, heat)
+            case Over.ANNOTATED:
+                return space.argmax_given(theta, annotation, state)
+            case _ if isinstance(heat, tuple):
+                return over_contradictions(space, theta, annotation, heat)
+        return space.marginals_other(theta, annotation, heat) if heat else space.argmax_other(theta, annotation)
 
+    def _may_miss(self, found: Support) -> bool:
+        """Whether the search may have missed the best output."""
+        maximised = self.heats[0] == 0.0 < self.heats[1]
+        return found.guarantee is Guarantee.UNDER or (maximised and found.guarantee is Guarantee.ESTIMATE)
 
-def _at_least_annotated(space: OutputSpace, theta: Array, target: Target, found: Support) -> Support:
-    """Take the best output that agrees with the annotation where an approximate oracle found a worse one of all.
+    def _at_least_annotated(self, space: OutputSpace, theta: Array, target: Target, found: Support) -> Support:
+        """Take the best output that agrees with the annotation where an approximate oracle found a worse one of all.
 
-    Agreement costs nothing, so the reward could exceed the penalty otherwise.
-    """
-    known = Soft(Over.ANNOTATED)(space, theta, target)
-    better = (known.value > found.value).astype(float)
-    mean = space.layout.scale(found.mean, 1.0 - better) + space.layout.scale(known.mean, better)
-    bound = None if found.bound is None else np.maximum(found.bound, known.value)
-    value = np.maximum(known.value, found.value)
-    return replace(found, value=value, mean=mean, guarantee=found.guarantee & known.guarantee, bound=bound)
+        Agreement costs nothing, so the reward could exceed the penalty otherwise.
+        """
+        known = Soft(Over.ANNOTATED, temperature=self.heats[1])(space, theta, target)
+        better = (known.value > found.value).astype(float)
+        mean = space.layout.scale(found.mean, 1.0 - better) + space.layout.scale(known.mean, better)
+        bound = None if found.bound is None else np.maximum(found.bound, known.value)
+        value = np.maximum(known.value, found.value)
+        return replace(found, value=value, mean=mean, guarantee=found.guarantee & known.guarantee, bound=bound)
 
 
 @dataclass(frozen=True)

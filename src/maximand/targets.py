@@ -36,6 +36,11 @@ class Target:
         return bool(self.annotation.full.all())
 
     @cached_property
+    def open(self) -> Any:
+        """Which slots the annotation leaves open; those are hidden while training."""
+        return self.annotation.open
+
+    @cached_property
     def known(self) -> Array | Waiting:
         """Psi of the known parts, which may wait to be made."""
         return self.space.counts(self.annotation)

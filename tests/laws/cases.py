@@ -90,6 +90,7 @@ GRAPHS = [
     ([3, 2, 3, 3], [(0, 1), (2, 1), (0, 2), (2, 3)], [0, 1, 1, 0]),
 ]
 NODES = [[2, 1, 0, 0], [1, 2], [2], [0, 0, 1, 2]]
+NEVER_SEEN = np.array([0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1], dtype=bool)
 # Two types of nodes, which share the label 1; the first graph is a triangle, the third has no node of the first type.
 TYPES = NodeTypes.of([[0, 1, 2], [1, 3]], [(0, 0), (0, 1)])
 TYPED_GRAPHS = [
@@ -198,6 +199,17 @@ CASES = [
     ),
 ]  # fmt: skip
 NAMES = [case.name for case in CASES]
+# Spaces with slots that are never annotated, which no annotation says anything of.
+HIDDEN_CASES = [
+    Case(
+        "graph, hidden nodes",
+        Graph([Structure.of(*graph, 2) for graph in GRAPHS], Tree(), NEVER_SEEN),
+        labels(3, [[2, -1, 0, -1], [1, 2], [-1], [-1, 0, -1, -1]]),
+        TOKEN_COSTS,
+        tied,
+        partial=labels(3, [[-1, -1, 0, -1], [1, 2], [-1], [-1, -1, -1, -1]]),
+    ),
+]
 
 SOLVERS = {
     "OneSlack": OneSlack(tolerance=1e-6, max_iterations=3000),

@@ -16,21 +16,20 @@ QUESTIONS = {
     Can.MARGINALS: lambda case, theta: case.space.marginals(theta),
     Can.OTHER: lambda case, theta: case.space.argmax_other(theta, case.full),
     Can.PROJECTIONS: lambda case, theta: case.space.project(theta),
-    Can.MIXED: lambda case, theta: case.space.marginals(theta, (0.5, 1.0)),
+    Can.MIXED: lambda case, theta: case.space.mixed(theta, (0.5, 1.0)),
 }
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_a_space_can_what_it_says(case):
     theta = case.theta(np.random.default_rng(0))
-    for flag in (Can.MARGINALS, Can.OTHER, Can.PROJECTIONS):
+    for flag in QUESTIONS:
         if flag in case.space.can:
             assert np.isfinite(QUESTIONS[flag](case, theta).mean).all()
         else:
             with pytest.raises(ValueError, match=f"has no {flag.words}; use"):
                 QUESTIONS[flag](case, theta)
     assert (Can.K_BEST in case.space.can) == hasattr(case.space, "k_best")
-    assert Can.MIXED not in case.space.can
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -46,14 +45,15 @@ def test_a_loss_is_refused_where_the_space_cannot_answer_it(case, loss):
 
 def test_a_product_can_what_all_factors_can():
     assert Can.MARGINALS not in Product(Choice(2, 3), Matching(2, 3)).can
-    assert Product(Choice(2, 3), Chain(np.array([1, 2]), 2)).can == USUAL | Can.MARGINALS
+    assert Product(Choice(2, 3), Chain(np.array([1, 2]), 2)).can == USUAL | Can.MARGINALS | Can.MIXED
     assert Product(Choice(2, 3), Matching(2, 3)).can == USUAL | Can.DIRECT_PROJECTIONS
 
 
 @pytest.mark.parametrize(
     ("inference", "can"),
     [
-        (Tree(), Can.MARGINALS), (Exhaustive(), Can.MARGINALS), (BeliefPropagation(), Can.MARGINALS | Can.MIXED),
+        (Tree(), Can.MARGINALS | Can.MIXED), (Exhaustive(), Can.MARGINALS | Can.MIXED),
+        (BeliefPropagation(), Can.MARGINALS | Can.MIXED),
         (Greedy(), NOTHING), (GraphCut(), NOTHING),
         (MaximaAndSums(GraphCut(), BeliefPropagation()), Can.MARGINALS | Can.MIXED),
     ],
@@ -61,7 +61,7 @@ def test_a_product_can_what_all_factors_can():
 )  # fmt: skip
 def test_a_graph_can_what_its_inference_can(inference, can):
     space = Graph([Structure.of([2, 2], [(0, 1)])], inference)
-    assert space.can & (Can.MARGINALS | Can.MIXED) == can & Can.MARGINALS  # no node is hidden
+    assert space.can & (Can.MARGINALS | Can.MIXED | Can.HIDDEN) == can  # no node always is hidden
     hidden = Graph([Structure.of([2, 2], [(0, 1)])], inference, np.array([False, True]))
     assert hidden.can & (Can.MARGINALS | Can.MIXED | Can.HIDDEN) == can | Can.HIDDEN
     assert hidden.take(np.array([0])).can == hidden.can
@@ -80,10 +80,11 @@ def test_temperatures_are_a_number_or_a_pair():
     zero = Soft(temperature=(0.0, 0.0))
     assert zero.polyhedral and zero.needs == NOTHING
     np.testing.assert_allclose(zero(space, theta).value, space.argmax(theta).value)
-    with pytest.raises(ValueError, match="Tree has no marginals at two temperatures; use BeliefPropagation"):
-        mixed(space.using(Tree()), theta)
-    with pytest.raises(ValueError, match="Graph has no marginals at two temperatures; use one temperature"):
-        mixed(Graph([Structure.of([2, 3], [(0, 1)])], BeliefPropagation()), theta)
+    np.testing.assert_allclose(mixed(space.using(Tree()), theta).value, mixed(space, theta).value)
+    with pytest.raises(ValueError, match=r"Greedy has no marginals at two temperatures; use Tree\(\)"):
+        mixed(space.using(Greedy()), theta)
+    with pytest.raises(ValueError, match="Matching has no marginals at two temperatures; use one temperature"):
+        mixed(Matching(2, 3), np.zeros(18))
 
 
 @pytest.mark.parametrize("temperatures", [(0.0, 1.0), (1.0, 0.5), (0.7, 0.7), (0.0, 0.0)])

@@ -106,7 +106,7 @@ def test_qualities_are_derived_from_loss_and_data(case, loss):
         return
     partial = case.objective(loss, case.partial)
     smooth = {"crf", "augmented_crf", "euclidean", "entropic", "squared"}
-    assert full.convex == (loss.name in {"perceptron", "hinge", "bridge", *smooth})
+    assert full.convex == (loss.name in {"perceptron", "hinge", "bridge", "marginal", *smooth})
     assert not partial.convex
     assert full.smooth == partial.smooth == (loss.name in smooth)
     assert full.polyhedral == (full.convex and not full.smooth)
@@ -211,7 +211,7 @@ def test_a_solver_that_does_not_fit_says_what_does():
         OneSlack().minimize(case.objective(RAMP))
     with pytest.raises(ValueError, match=r"hinge is not on partial annotations; use CCCP|LBFGS"):
         NSlack().minimize(case.objective(HINGE, case.partial))
-    with pytest.raises(ValueError, match=r"BlockFrankWolfe needs a polyhedral objective and crf is not; use LBFGS"):
+    with pytest.raises(ValueError, match=r"BlockFrankWolfe needs a nonsmooth objective and crf is not; use LBFGS"):
         BlockFrankWolfe().minimize(case.objective(CRF))
 
 

@@ -14,7 +14,7 @@ from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 CURES = {
     Can.MARGINALS: "use Tree(), Exhaustive() or BeliefPropagation(), or a loss made of maxima, such as hinge or ramp",
-    Can.MIXED: "use BeliefPropagation(), or one temperature for outputs and hidden nodes",
+    Can.MIXED: "use Tree(), Exhaustive() or BeliefPropagation(), or one temperature for outputs and hidden nodes",
 }
 
 
@@ -53,6 +53,16 @@ class Inference(ABC):
     def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
         """Soft maximum over outputs of that over hidden nodes, at temperatures (outputs, hidden)."""
         raise ValueError(sentence(type(self).__name__, Can.MIXED, CURES))
+
+
+def checked_mixture(graphs: FactorGraphs, temperatures: tuple[float, float], hidden: Bools) -> tuple[float, float]:
+    """Return the temperatures of outputs and of hidden nodes; refuse what is none, or does not say which are hidden."""
+    if np.shape(hidden) != (int(graphs.node_offsets[-1]),) or np.asarray(hidden).dtype != np.bool_:
+        raise ValueError(f"Say of each of the {graphs.node_offsets[-1]} nodes of the batch whether it is hidden.")
+    outer, inner = (float(temperature) for temperature in temperatures)
+    if not min(outer, inner) >= 0.0:
+        raise ValueError(f"The temperatures are {temperatures}; give two that are at least 0: (outputs, hidden).")
+    return outer, inner
 
 
 def labelled(

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from maximand.capabilities import Can
-from maximand.inference.base import Inference, labelled
+from maximand.inference.base import Inference, checked_mixture, labelled
 from maximand.inference.structure import FactorGraphs
 from maximand.numerics.belief_propagation import propagate
 from maximand.support import Array, Bools, Guarantee, Ints, Support
@@ -74,12 +74,7 @@ class BeliefPropagation(Inference):
         connected: then no sum over hidden nodes makes outputs depend on each other. Elsewhere it is an estimate; with
         maximised outputs on forests a lower bound, the soft maximum over hidden nodes given the outputs found.
         """
-        hidden = np.asarray(hidden)
-        outer, inner = (float(temperature) for temperature in temperatures)
-        if hidden.shape != (int(graphs.node_offsets[-1]),) or hidden.dtype != np.bool_:
-            raise ValueError(f"Say of each of the {graphs.node_offsets[-1]} nodes of the batch whether it is hidden.")
-        if not min(outer, inner) >= 0.0:
-            raise ValueError(f"The temperatures are {temperatures}; give two that are at least 0: (outputs, hidden).")
+        outer, inner = checked_mixture(graphs, temperatures, hidden)
         if outer > inner == 0.0:
             raise ValueError(
                 f"The temperatures are {temperatures}: no messages make a maximum over hidden nodes inside of a soft "

@@ -60,7 +60,7 @@ def chosen_inference(graphs: FactorGraphs) -> Inference:
         try:
             entries = plans(graphs, CHEAP).room.tolist()
             few = all(_at_most(2 * most, graph) for graph, most in zip(structures.graphs, entries, strict=True))
-            return Exhaustive() if few else Tree()
+            return Exhaustive() if few else Tree(wide=BeliefPropagation())
         except TooWide:
             pass
     return MaximaAndSums(GraphCut(), BeliefPropagation()) if structures.width <= 2 else BeliefPropagation()

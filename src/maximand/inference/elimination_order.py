@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import prod
 
 import numpy as np
 
 from maximand.inference.structure import Structure
 from maximand.numerics.elimination import Plans
-from maximand.support import Ints
+from maximand.support import Bools, Ints
 
 
 class TooWide(ValueError):
@@ -21,21 +21,23 @@ class TooWide(ValueError):
         self.entries, self.graph = entries, graph
 
 
-def separators_of(graph: Structure, most_entries: float) -> list[tuple[int, list[int]]]:
+def separators_of(graph: Structure, most_entries: float, inside: Bools | None = None) -> list[tuple[int, list[int]]]:
     """Return the nodes in the order of their elimination, each with its separator.
 
-    The node whose neighbours lack the fewest edges among them comes first; then the one of the smallest table.
+    Those `inside` come first. Among them, and among the others, comes first the node whose neighbours lack the fewest
+    edges among them; then the one of the smallest table.
     """
     states = graph.states.tolist()
+    late = [False] * len(states) if inside is None else (~inside).tolist()
     around: list[set[int]] = [set() for _ in states]
     for u, v in graph.edges.tolist():
         around[u].add(v)
         around[v].add(u)
 
-    def priority(v: int) -> tuple[int, int, int]:
+    def priority(v: int) -> tuple[bool, int, int, int]:
         neighbours = around[v]
         missing = sum(len(neighbours) - 1 - len(neighbours & around[u]) for u in neighbours)
-        return missing // 2, states[v] * prod(states[u] for u in neighbours), v
+        return late[v], missing // 2, states[v] * prod(states[u] for u in neighbours), v
 
     current = [priority(v) for v in range(len(states))]
     heap = list(current)
@@ -48,7 +50,7 @@ def separators_of(graph: Structure, most_entries: float) -> list[tuple[int, list
         v = first[-1]
         if gone[v] or first != current[v]:
             continue
-        entries += first[1]
+        entries += first[2]
         if entries > most_entries:
             raise TooWide(entries)
         separator = sorted(around[v])
@@ -58,7 +60,7 @@ def separators_of(graph: Structure, most_entries: float) -> list[tuple[int, list
             around[u].discard(v)
             around[u].update(w for w in separator if w != u)
         changed = set(separator)
-        if first[0]:  # new edges change what is missing further away
+        if first[1]:  # new edges change what is missing further away
             changed = changed.union(*(around[u] for u in separator))
         for u in changed:
             current[u] = priority(u)
@@ -66,13 +68,13 @@ def separators_of(graph: Structure, most_entries: float) -> list[tuple[int, list
     return steps
 
 
-def plans_of(graphs: Iterable[Structure], width: int, most_entries: float) -> Plans:
-    """Return the steps of eliminating all nodes of each graph."""
+def plans_of(graphs: Iterable[tuple[Structure, Bools | None]], width: int, most_entries: float) -> Plans:
+    """Return the steps of eliminating all nodes of each graph, those that come first being given with it."""
     first_step, room, node, message, edge, start = [0], [], [], [], [], []
     first_separator, separator, first_factor, first_stride, stride = [0], [], [0], [0], []
-    for number, graph in enumerate(graphs):
+    for number, (graph, inside) in enumerate(graphs):
         try:
-            steps, states = separators_of(graph, most_entries), graph.states.tolist()
+            steps, states = separators_of(graph, most_entries, inside), graph.states.tolist()
         except TooWide as error:
             raise TooWide(error.entries, number) from None
         place = {v: p for p, (v, _) in enumerate(steps)}
@@ -107,6 +109,27 @@ def plans_of(graphs: Iterable[Structure], width: int, most_entries: float) -> Pl
         first_step, room, node, message, first_separator, separator, first_factor, edge, start, first_stride, stride,
     )  # fmt: skip
     return Plans(*(_array(entries) for entries in lists))
+
+
+def side_by_side(listed: Sequence[Plans]) -> Plans:
+    """Return the plans of several structures as one."""
+    if len(listed) == 1:
+        return listed[0]
+    joined = Plans(*(np.concatenate(arrays) for arrays in zip(*listed, strict=True)))
+    return joined._replace(
+        first_step=_offsets(listed, "first_step", "node"),
+        first_separator=_offsets(listed, "first_separator", "separator"),
+        first_factor=_offsets(listed, "first_factor", "edge"),
+        first_stride=_offsets(listed, "first_stride", "stride"),
+    )
+
+
+def _offsets(listed: Sequence[Plans], firsts: str, counted: str) -> Ints:
+    """Return where the runs of all plans begin, which begin from 0 in each."""
+    sizes = np.array([getattr(plan, counted).size for plan in listed])
+    shifts = np.cumsum(sizes) - sizes
+    begins = [getattr(plan, firsts)[:-1] + shift for plan, shift in zip(listed, shifts, strict=True)]
+    return np.concatenate([*begins, [sizes.sum()]])
 
 
 def _array(entries: list[int]) -> Ints:

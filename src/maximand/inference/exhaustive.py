@@ -10,8 +10,9 @@ import numpy as np
 from maximand.capabilities import Can
 from maximand.inference.base import Inference, labelled
 from maximand.inference.structure import FactorGraphs
+from maximand.inference.tree import Tree
 from maximand.numerics.enumeration import best_labellings, soft_labellings
-from maximand.support import Array, Guarantee, Support
+from maximand.support import Array, Bools, Guarantee, Support
 
 MOST_LABELLINGS = 1 << 22
 
@@ -36,8 +37,8 @@ class Exhaustive(Inference):
 
     @property
     def can(self) -> Can:
-        """Sums too."""
-        return Can.MARGINALS
+        """Sums too, and sums inside of maxima."""
+        return Can.MARGINALS | Can.MIXED
 
     def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Return the best labelling of every graph, the first of equals."""
@@ -50,3 +51,7 @@ class Exhaustive(Inference):
         values, mean = np.empty(graphs.n_examples), np.empty(graphs.n_parts)
         soft_labellings(graphs.factors, theta, temperature, values, mean)
         return Support(values, mean)
+
+    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+        """Sum out the hidden nodes first, which leaves a table of outputs no larger than the list of labellings."""
+        return Tree().mixed(graphs, theta, temperatures, hidden)

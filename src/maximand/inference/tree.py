@@ -2,30 +2,60 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from maximand.capabilities import Can
-from maximand.inference.base import Inference, labelled
-from maximand.inference.elimination_order import TooWide, plans_of
+from maximand.inference.base import Inference, checked_mixture, labelled
+from maximand.inference.elimination_order import TooWide, plans_of, side_by_side
 from maximand.inference.structure import FactorGraphs, Structures
 from maximand.numerics.elimination import Plans, eliminate_best, eliminate_soft
-from maximand.support import Array, Guarantee, Support
+from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 MOST_ENTRIES = 1 << 24  # of all tables of one graph together
 
-_plans: WeakKeyDictionary[Structures, Plans] = WeakKeyDictionary()
+
+@dataclass
+class _Known:
+    """Plans that were worked out: for all structures of a batch, and for one whose hidden nodes come first."""
+
+    plans: Plans | None = None
+    hidden_first: dict[tuple[int, bytes], Plans] = field(default_factory=dict)
+
+
+_known: WeakKeyDictionary[Structures, _Known] = WeakKeyDictionary()
 
 
 def plans(graphs: FactorGraphs, most_entries: float = MOST_ENTRIES) -> Plans:
     """Return how to eliminate the nodes of each structure, worked out once for each batch and its parts."""
-    structures = graphs.structures
-    if structures not in _plans:
-        _plans[structures] = plans_of(structures.graphs, graphs.width, most_entries)
-    return _plans[structures]
+    known = _known.setdefault(graphs.structures, _Known())
+    if known.plans is None:
+        known.plans = plans_of([(graph, None) for graph in graphs.structures.graphs], graphs.width, most_entries)
+    return known.plans
+
+
+def plans_hidden_first(graphs: FactorGraphs, hidden: Bools, most_entries: float) -> tuple[Plans, Ints]:
+    """Return how to eliminate the nodes of examples, the hidden ones first, and which of these plans each has."""
+    known = _known.setdefault(graphs.structures, _Known()).hidden_first
+    numbers: dict[tuple[int, bytes], int] = {}
+    which, listed = np.empty(graphs.n_examples, dtype=np.int64), list[Plans]()
+    for i, (s, (start, stop)) in enumerate(zip(graphs.which.tolist(), pairwise(graphs.node_offsets), strict=True)):
+        inside = hidden[start:stop]
+        key = s, inside.tobytes()
+        which[i] = number = numbers.setdefault(key, len(numbers))
+        if number < len(listed):
+            continue
+        if key not in known:
+            try:
+                known[key] = plans_of([(graphs.structures.graphs[s], inside)], graphs.width, most_entries)
+            except TooWide as error:
+                raise TooWide(error.entries, i) from None
+        listed.append(known[key])
+    return side_by_side(listed), which
 
 
 @dataclass(frozen=True)
@@ -34,7 +64,12 @@ class Tree(Inference):
 
     On a forest the work is linear in the nodes. On a graph with cycles it is the size of the tables that arise when
     nodes are eliminated one by one: k^(width + 1) for each node, where a grid is as wide as its shorter side.
+
+    Where outputs and hidden nodes have temperatures of their own, all hidden nodes are eliminated first. That makes a
+    table of all outputs around each connected piece of them: `wide` answers where these are too large.
     """
+
+    wide: Inference | None = None
 
     def check(self, graphs: FactorGraphs) -> None:
         """Refuse graphs whose tables would be too large."""
@@ -49,17 +84,38 @@ class Tree(Inference):
 
     @property
     def can(self) -> Can:
-        """Sums too."""
-        return Can.MARGINALS
+        """Sums too, and sums inside of maxima."""
+        return Can.MARGINALS | Can.MIXED
 
     def argmax(self, graphs: FactorGraphs, theta: Array, state: Any = None) -> Support:
         """Return the best labelling of every graph."""
         codes = np.empty(graphs.node_offsets[-1], dtype=np.int64)
-        eliminate_best(plans(graphs), graphs.factors, theta, codes)
+        eliminate_best(plans(graphs), graphs.which, graphs.factors, theta, codes)
         return labelled(graphs, theta, codes, Guarantee.EXACT)
 
     def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
         """Return the log-sum over all labellings, and the marginals."""
-        values, mean = np.empty(graphs.n_examples), np.empty(graphs.n_parts)
-        eliminate_soft(plans(graphs), graphs.factors, theta, temperature, values, mean)
-        return Support(values, mean)
+        temperatures = np.full(graphs.node_offsets[-1], float(temperature))
+        return _soft(plans(graphs), graphs.which, graphs, theta, temperatures)
+
+    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+        """Return the soft maximum over outputs of that over hidden nodes, and the mean."""
+        outer, inner = checked_mixture(graphs, temperatures, hidden)
+        if outer == inner:
+            return self.marginals(graphs, theta, outer) if outer > 0.0 else self.argmax(graphs, theta)
+        try:
+            found = plans_hidden_first(graphs, hidden, MOST_ENTRIES)
+        except TooWide as error:
+            if self.wide is not None:
+                return self.wide.mixed(graphs, theta, temperatures, hidden)
+            raise ValueError(
+                f"Summing out the hidden nodes of graph {error.graph} before its outputs would need tables of "
+                f"{error.entries:.1g} entries; use BeliefPropagation(), or one temperature for all nodes."
+            ) from None
+        return _soft(*found, graphs, theta, np.where(hidden, inner, outer))
+
+
+def _soft(plans: Plans, which: Ints, graphs: FactorGraphs, theta: Array, temperatures: Array) -> Support:
+    values, mean = np.empty(graphs.n_examples), np.empty(graphs.n_parts)
+    eliminate_soft(plans, which, graphs.factors, theta, temperatures, values, mean)
+    return Support(values, mean)

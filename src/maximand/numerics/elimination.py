@@ -79,11 +79,12 @@ def _write_row(plans, factors, i, step, starts, k, theta, messages, row):  # typ
 
 
 @njit(cache=True, nogil=True)
-def _upward(plans, factors, i, theta, temperature, messages, choices, work):  # type: ignore[no-untyped-def]
+def _upward(plans, plan, factors, i, theta, temperatures, messages, choices, work):  # type: ignore[no-untyped-def]
     """Send all messages; return the (soft) maximum over all labellings of example i."""
     row, starts, digits, limits = work
-    s, total = factors.which[i], 0.0
-    for step in range(plans.first_step[s], plans.first_step[s + 1]):
+    base, total = factors.node_offsets[i], 0.0
+    for step in range(plans.first_step[plan], plans.first_step[plan + 1]):
+        temperature = temperatures[base + plans.node[step]]
         k = _begin(plans, factors, i, step, starts, digits, limits)
         place, more = plans.message[step], True
         while more:
@@ -108,11 +109,10 @@ def _upward(plans, factors, i, theta, temperature, messages, choices, work):  # 
 
 
 @njit(cache=True, nogil=True)
-def _choose(plans, factors, i, choices, codes):  # type: ignore[no-untyped-def]
+def _choose(plans, plan, factors, i, choices, codes):  # type: ignore[no-untyped-def]
     """Write the best state of every node, the last one eliminated first."""
-    s, base = factors.which[i], factors.node_offsets[i]
-    first = factors.first_node[s]
-    for step in range(plans.first_step[s + 1] - 1, plans.first_step[s] - 1, -1):
+    base, first = factors.node_offsets[i], factors.first_node[factors.which[i]]
+    for step in range(plans.first_step[plan + 1] - 1, plans.first_step[plan] - 1, -1):
         place, stride = plans.message[step], 1
         for d in range(plans.first_separator[step], plans.first_separator[step + 1]):
             place += codes[base + plans.separator[d]] * stride
@@ -121,22 +121,29 @@ def _choose(plans, factors, i, choices, codes):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _downward(plans, factors, i, theta, temperature, messages, chances, mean, work):  # type: ignore[no-untyped-def]
-    """Add the marginals to mean: the chance of a separator times that of the node's states given it, step by step."""
+def _downward(plans, plan, factors, i, theta, temperatures, messages, choices, chances, mean, work):  # type: ignore[no-untyped-def]
+    """Add the marginals to mean: the chance of a separator times that of the node's states given it, step by step.
+
+    A node of temperature 0 has the state that was chosen given its separator.
+    """
     row, starts, digits, limits = work
-    s = factors.which[i]
-    chances[: plans.room[s]] = 0.0
-    for step in range(plans.first_step[s + 1] - 1, plans.first_step[s] - 1, -1):
+    chances[: plans.room[plan]] = 0.0
+    for step in range(plans.first_step[plan + 1] - 1, plans.first_step[plan] - 1, -1):
         k = _begin(plans, factors, i, step, starts, digits, limits)
-        own = (factors.node_offsets[i] + plans.node[step]) * factors.width
+        node = factors.node_offsets[i] + plans.node[step]
+        own, temperature = node * factors.width, temperatures[node]
         place, more = plans.message[step], True
         if plans.first_separator[step] == plans.first_separator[step + 1]:
             chances[place] = 1.0
         while more:
             if chances[place] > 0.0:
-                _write_row(plans, factors, i, step, starts, k, theta, messages, row)
+                if temperature > 0.0:
+                    _write_row(plans, factors, i, step, starts, k, theta, messages, row)
                 for state in range(k):
-                    row[state] = chances[place] * np.exp((row[state] - messages[place]) / temperature)
+                    if temperature > 0.0:
+                        row[state] = chances[place] * np.exp((row[state] - messages[place]) / temperature)
+                    else:
+                        row[state] = chances[place] if state == choices[place] else 0.0
                     mean[own + state] += row[state]
                 for j in range(plans.first_factor[step], plans.first_factor[step + 1]):
                     target = mean if plans.edge[j] >= 0 else chances
@@ -161,24 +168,28 @@ def _work(plans, factors):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def eliminate_best(plans: Plans, factors: Factors, theta: Array, codes: Ints) -> None:
-    """Write the best labelling of every example."""
+def eliminate_best(plans: Plans, which: Ints, factors: Factors, theta: Array, codes: Ints) -> None:
+    """Write the best labelling of every example, which has the plan which[i]."""
     work, room = _work(plans, factors), plans.room.max()
     messages, choices = np.empty(room), np.empty(room, dtype=np.int32)
+    cold = np.zeros(factors.node_offsets[-1])
     for i in range(factors.which.size):
-        _upward(plans, factors, i, theta, 0.0, messages, choices, work)
-        _choose(plans, factors, i, choices, codes)
+        _upward(plans, which[i], factors, i, theta, cold, messages, choices, work)
+        _choose(plans, which[i], factors, i, choices, codes)
 
 
 @njit(cache=True, nogil=True)
 def eliminate_soft(
-    plans: Plans, factors: Factors, theta: Array, temperature: float, values: Array, mean: Array
+    plans: Plans, which: Ints, factors: Factors, theta: Array, temperatures: Array, values: Array, mean: Array
 ) -> None:
-    """Write the soft maximum and the marginals of every example."""
+    """Write the soft maximum and the marginals of every example, which has the plan which[i].
+
+    Each node has a temperature: what is eliminated first is summed up or maximised inside of what comes later.
+    """
     work, room = _work(plans, factors), plans.room.max()
     messages, choices, chances = np.empty(room), np.empty(room, dtype=np.int32), np.empty(room)
     mean[:] = 0.0
     for i in range(factors.which.size):
-        values[i] = _upward(plans, factors, i, theta, temperature, messages, choices, work)
+        values[i] = _upward(plans, which[i], factors, i, theta, temperatures, messages, choices, work)
         if values[i] > -np.inf:
-            _downward(plans, factors, i, theta, temperature, messages, chances, mean, work)
+            _downward(plans, which[i], factors, i, theta, temperatures, messages, choices, chances, mean, work)

@@ -43,7 +43,7 @@ class BlockFrankWolfe(Solver):
     patience: int = 0
     random_state: int = 0
 
-    requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
+    requires: ClassVar[frozenset[str]] = frozenset({"convex", "nonsmooth"})
     instead: ClassVar[str] = "LBFGS() for smooth losses, CCCP(inner=BlockFrankWolfe()) for those that are not convex"
 
     def begin(self, objective: Objective, start: Result | None) -> Ascent | ExactAscent:

@@ -27,7 +27,7 @@ class NSlack(Solver):
     patience: int = 1
     random_state: int = 0
 
-    requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
+    requires: ClassVar[frozenset[str]] = frozenset({"convex", "nonsmooth"})
     instead: ClassVar[str] = "LBFGS() for smooth losses, CCCP(inner=NSlack()) for those that are not convex"
 
     def begin(self, objective: Objective, start: Result | None) -> Ascent:

@@ -11,7 +11,7 @@ from maximand.capabilities import USUAL, Can, sentence
 from maximand.layout import Layout
 from maximand.spaces import mixtures, scaled_costs
 from maximand.spaces.contradictions import over_contradictions
-from maximand.support import Array, Bools, Geometry, Ints, Support, Temperature, Waiting
+from maximand.support import Array, Bools, Geometry, Ints, Support, Waiting
 
 
 class OutputSpace(ABC):
@@ -104,19 +104,28 @@ class OutputSpace(ABC):
         """Best output that contradicts the annotation: the maximum over Y°, -inf where Y° is empty."""
         return over_contradictions(self, theta, annotation)
 
-    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
-        """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals.
-
-        A pair of temperatures (outputs, hidden) is for spaces that can mix them.
-        """
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+        """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals."""
         raise ValueError(sentence(type(self).__name__, Can.MARGINALS))
 
-    def marginals_given(self, theta: Array, annotation: Any, temperature: Temperature = 1.0) -> Support:
+    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Any = None) -> Support:
+        """Soft maximum over the labels of visible slots of that over hidden slots, each at its temperature.
+
+        temperatures = (visible, hidden). `hidden` says of each slot of the batch whether it is, as `open` of an
+        annotation does; None: those alone that always are, and these are hidden in any case.
+        """
+        raise ValueError(sentence(type(self).__name__, Can.MIXED))
+
+    def mixed_given(self, theta: Array, annotation: Any, temperatures: tuple[float, float]) -> Support:
+        """The same over Y*, where those slots are hidden that the annotation leaves open."""
+        return self.mixed(self.restricted(theta, annotation), temperatures, annotation.open)
+
+    def marginals_given(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
         """Soft maximum over Y*."""
         self.require(Can.MARGINALS)
         return self.marginals(self.restricted(theta, annotation), temperature)
 
-    def marginals_other(self, theta: Array, annotation: Any, temperature: Temperature = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
         """Soft maximum over Y°."""
         return over_contradictions(self, theta, annotation, temperature)
 

@@ -14,10 +14,11 @@ from maximand.layout import Kind, Layout
 from maximand.numerics.chain import best_paths
 from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
-from maximand.spaces.labelled import LabelledSpace
+from maximand.spaces.hidden_chain import mixed_paths
+from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
 from maximand.spaces.paths import Paths, SoftPaths
-from maximand.support import Array, Bools, Ints, Support, Temperature
+from maximand.support import Array, Bools, Ints, Support
 
 
 class Violation(NamedTuple):
@@ -99,8 +100,8 @@ class Chain(LabelledSpace):
 
     @property
     def can(self) -> Can:
-        """Sums, and the best few."""
-        return USUAL | Can.MARGINALS | Can.K_BEST
+        """Sums, also inside of maxima, and the best few."""
+        return USUAL | Can.MARGINALS | Can.MIXED | Can.K_BEST
 
     @property
     def quick(self) -> bool:
@@ -160,7 +161,7 @@ class Chain(LabelledSpace):
         )  # fmt: skip
         return Support(values, Paths(self, codes))
 
-    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Forward-backward."""
         legal, transitions = self.legality, self.transitions(theta)
         sums = soft_paths(
@@ -169,6 +170,10 @@ class Chain(LabelledSpace):
         )  # fmt: skip
         waiting = SoftPaths(self, sums)  # gains nothing where every example has its own table
         return Support(sums.values, waiting if len(transitions) == 1 else waiting.array())
+
+    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
+        """Sum out runs of hidden positions; what is left is a chain."""
+        return mixed_paths(self, theta, temperatures, joined_hidden(self, hidden))
 
     def _order(self, transitions: Array) -> Ints:
         """The order in which examples go side by side: the longest first where they can."""
@@ -193,7 +198,7 @@ class Chain(LabelledSpace):
         tripled, expanded = self._contradicting(theta, annotation)
         return self._fold(tripled, tripled.argmax(expanded))
 
-    def marginals_other(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
         """Forward-backward over the sequences that contradict the annotation."""
         tripled, expanded = self._contradicting(theta, annotation)
         return self._fold(tripled, tripled.marginals(expanded, temperature))

@@ -12,7 +12,7 @@ from maximand.numerics.choice import best_columns, soft_columns
 from maximand.numerics.simplex import project_simplex
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Geometry, Support, Temperature
+from maximand.support import Array, Geometry, Support
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Choice(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS
+        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS | Can.MIXED
 
     @property
     def width(self) -> int:
@@ -60,7 +60,7 @@ class Choice(TableSpace):
         best_columns(self.nodes(theta), values, self.nodes(mean))
         return Support(values, mean)
 
-    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Log-sum-exp and softmax of each row."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         soft_columns(self.nodes(theta), temperature, values, self.nodes(mean))
@@ -70,7 +70,7 @@ class Choice(TableSpace):
         """Largest score among the labels that the annotation excludes."""
         return self.argmax(np.where(annotation.allowed_nodes.ravel(), -np.inf, theta))
 
-    def marginals_other(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
         """Log-sum-exp over the labels that the annotation excludes."""
         return self.marginals(np.where(annotation.allowed_nodes.ravel(), -np.inf, theta), temperature)
 

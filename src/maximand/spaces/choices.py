@@ -12,7 +12,7 @@ from maximand.capabilities import USUAL, Can
 from maximand.spaces.choice import Choice
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Geometry, Ints, Support, Temperature
+from maximand.support import Array, Geometry, Ints, Support
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Choices(TableSpace):
         """Largest score of each slot."""
         return self._summed(self._each.argmax(theta))
 
-    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Log-sum-exp of each slot."""
         return self._summed(self._each.marginals(theta, temperature))
 

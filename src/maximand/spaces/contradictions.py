@@ -17,8 +17,8 @@ def over_contradictions(space: OutputSpace, theta: Array, annotation: Any, tempe
     """Return the (soft) maximum over Y°, which the annotation cuts into pieces: annotations of some examples each.
 
     An output contradicts y when at least one annotated part is off, so the best of these constrained maxima is exact.
-    A soft maximum needs pieces that do not overlap. With temperatures (outputs, hidden) pieces are joined at the first:
-    hidden slots are not annotated, so each output is in one piece with all that may be hidden.
+    A soft maximum needs pieces that do not overlap. With temperatures (visible, hidden) pieces are joined at the first:
+    what the annotation leaves open contradicts nothing, so each output is in one piece with all that may be hidden.
     """
     heat = temperature[0] if isinstance(temperature, tuple) else temperature
     value, mean = np.full(space.n_examples, -np.inf), np.zeros(space.n_parts)
@@ -27,9 +27,13 @@ def over_contradictions(space: OutputSpace, theta: Array, annotation: Any, tempe
     for examples, turned in annotation.contradictions():
         pieces = space.take(examples)
         scores = space.layout.pick(theta, examples, pieces.layout)
-        found = (
-            pieces.marginals_given(scores, turned, temperature) if temperature else pieces.argmax_given(scores, turned)
-        )
+        if isinstance(temperature, tuple):
+            hidden = annotation.take(examples).open
+            found = pieces.mixed(pieces.restricted(scores, turned), temperature, hidden)
+        elif temperature:
+            found = pieces.marginals_given(scores, turned, temperature)
+        else:
+            found = pieces.argmax_given(scores, turned)
         guarantee = guarantee & found.guarantee
         known = value[examples]
         with np.errstate(invalid="ignore"):  # -inf - -inf: nothing was found yet, nor now

@@ -14,10 +14,10 @@ from maximand.capabilities import NOTHING, USUAL, Can
 from maximand.inference import FactorGraphs, Inference, Structure, Structures, labelled
 from maximand.inference.choosing import chosen_inference
 from maximand.layout import Layout, take_runs
-from maximand.spaces.labelled import LabelledSpace
+from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
 from maximand.spaces.node_types import NodeTypes, TypedParts
-from maximand.support import Array, Bools, Guarantee, Ints, Support, Temperature
+from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 
 class Graph(LabelledSpace):
@@ -54,9 +54,8 @@ class Graph(LabelledSpace):
 
     @property
     def can(self) -> Can:
-        """What the inference can; hidden nodes are those that the space was given."""
-        own = self.inference.can if self.hidden is not None else self.inference.can & ~Can.MIXED
-        return USUAL | own | (Can.HIDDEN if self.hidden is not None else NOTHING)
+        """What the inference can; nodes may always be hidden where the space was given some."""
+        return USUAL | self.inference.can | (Can.HIDDEN if self.hidden is not None else NOTHING)
 
     def require(self, needs: Can) -> None:
         """Refuse what the inference cannot do, in a sentence."""
@@ -190,15 +189,16 @@ class Graph(LabelledSpace):
         self._check_scores(theta)
         return self._unpacked(self.inference.argmax(self.graphs, self._packed(theta), state))
 
-    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Ask the inference."""
         self._check_scores(theta)
-        scores = self._packed(theta)
-        if not isinstance(temperature, tuple):
-            return self._unpacked(self.inference.marginals(self.graphs, scores, temperature))
-        self.require(Can.MIXED)
-        assert self.hidden is not None
-        return self._unpacked(self.inference.mixed(self.graphs, scores, temperature, self.hidden))
+        return self._unpacked(self.inference.marginals(self.graphs, self._packed(theta), temperature))
+
+    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
+        """Ask the inference."""
+        self._check_scores(theta)
+        hidden = joined_hidden(self, hidden)
+        return self._unpacked(self.inference.mixed(self.graphs, self._packed(theta), temperatures, hidden))
 
     def _check_scores(self, theta: Array) -> None:
         """Refuse NaN and infinity, naming the graph: kernels would go astray, or round for ever."""

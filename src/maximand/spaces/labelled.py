@@ -20,6 +20,7 @@ class LabelledSpace(OutputSpace):
 
     n_labels: int
     indicators: bool = False
+    hidden: Bools | None = None  # per slot: whether it is never annotated; None: no slot is
 
     @property
     @abstractmethod
@@ -54,3 +55,9 @@ class LabelledSpace(OutputSpace):
     def slot_sums(self, values: Array) -> Array:
         """Return for each example the sum of the values of its slots."""
         return np.bincount(self.slots, weights=values, minlength=self.n_examples).astype(float)
+
+
+def joined_hidden(space: LabelledSpace, hidden: Bools | None) -> Bools:
+    """Return for each slot whether it always is hidden, or is among those given."""
+    always = np.zeros(space.slots.size, dtype=bool) if space.hidden is None else space.hidden
+    return always if hidden is None else always | hidden

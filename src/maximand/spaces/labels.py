@@ -47,6 +47,11 @@ class Labels:
         return np.logical_and.reduceat(self.codes >= 0, self.offsets[:-1])
 
     @cached_property
+    def open(self) -> Bools:
+        """Per slot: whether it is not known, or one of several candidates."""
+        return np.asarray(self.codes < 0)
+
+    @cached_property
     def n_annotated(self) -> Ints:
         """Per example: of how many rows something is known; that a slot may have any label says nothing."""
         known, ambiguous = self.codes != UNKNOWN, np.flatnonzero(self.codes < UNKNOWN)

@@ -12,7 +12,7 @@ from maximand.caching import cached_property
 from maximand.capabilities import USUAL, Can
 from maximand.layout import Kind, Layout, take_runs
 from maximand.spaces.base import OutputSpace
-from maximand.support import Array, Bools, Guarantee, Ints, Support, Temperature
+from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 
 @dataclass(frozen=True)
@@ -184,15 +184,15 @@ class OracleSpace(OutputSpace):
             raise NotImplementedError("This needs every output; give OracleSpace outputs=, a function of the instance.")
         return np.array([self.psi_of(0, y) for y in self._outputs(self.instances[0])])
 
-    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Soft maximum by enumeration, where outputs= is given."""
         return self._enumerated(theta, temperature, lambda i, psi: np.ones(len(psi), dtype=bool))
 
-    def marginals_given(self, theta: Array, annotation: Parts, temperature: Temperature = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Parts, temperature: float = 1.0) -> Support:
         """Soft maximum over Y* by enumeration."""
         return self._enumerated(theta, temperature, lambda i, psi: ~self._contradicts(i, psi, annotation))
 
-    def marginals_other(self, theta: Array, annotation: Parts, temperature: Temperature = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Parts, temperature: float = 1.0) -> Support:
         """Soft maximum over Y° by enumeration."""
         return self._enumerated(theta, temperature, lambda i, psi: self._contradicts(i, psi, annotation))
 

@@ -16,7 +16,7 @@ from maximand.layout import Layout
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.choice import Choice
 from maximand.states import Several, members
-from maximand.support import Array, Bools, Geometry, Ints, Support, Temperature
+from maximand.support import Array, Bools, Geometry, Ints, Support
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class Annotations:
     def full(self) -> Bools:
         """Per example: every factor is known."""
         return np.logical_and.reduce([annotation.full for annotation in self.factors])
+
+    @property
+    def open(self) -> tuple[Any, ...]:
+        """Which slots of each factor are not known."""
+        return tuple(annotation.open for annotation in self.factors)
 
     @property
     def n_annotated(self) -> Ints:
@@ -128,15 +133,24 @@ class Product(OutputSpace):
         """Best over the factors of outputs that contradict the annotation there first."""
         return self._over_pieces(theta, annotation, 0.0)
 
-    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Soft maximum of each factor."""
         return self._each(lambda _, space, part: space.marginals(part, temperature), theta)
 
-    def marginals_given(self, theta: Array, annotation: Annotations, temperature: Temperature = 1.0) -> Support:
+    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Any = None) -> Support:
+        """Soft maximum of each factor; `hidden` has what each takes."""
+        own = (None,) * len(self.factors) if hidden is None else hidden
+        return self._each(lambda f, space, part: space.mixed(part, temperatures, own[f]), theta)
+
+    def mixed_given(self, theta: Array, annotation: Annotations, temperatures: tuple[float, float]) -> Support:
+        """Soft maximum of each factor over what agrees with its annotation."""
+        return self._each(lambda f, space, part: space.mixed_given(part, annotation.factors[f], temperatures), theta)
+
+    def marginals_given(self, theta: Array, annotation: Annotations, temperature: float = 1.0) -> Support:
         """Soft maximum of each factor over what agrees with its annotation."""
         return self._each(lambda f, space, part: space.marginals_given(part, annotation.factors[f], temperature), theta)
 
-    def marginals_other(self, theta: Array, annotation: Annotations, temperature: Temperature = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Annotations, temperature: float = 1.0) -> Support:
         """Soft maximum over the factors of outputs that contradict the annotation there first."""
         return self._over_pieces(theta, annotation, temperature)
 

@@ -12,7 +12,7 @@ from maximand.capabilities import USUAL, Can
 from maximand.numerics import budget, counts
 from maximand.spaces.labels import Labels, Sizes
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Geometry, Ints, Support, Temperature
+from maximand.support import Array, Geometry, Ints, Support
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,15 @@ class Subset(TableSpace):
         """Best set that agrees with the annotation."""
         return self._given(Subset.argmax, theta, annotation)
 
-    def marginals(self, theta: Array, temperature: Temperature = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Soft maximum by a dynamic program over sizes."""
         return self._subsets(counts.soft_subsets, theta, self.min_size, self.most, temperature)
 
-    def marginals_given(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
         """Soft maximum over the sets that agree with the annotation."""
         return self._given(Subset.marginals, theta, annotation, temperature)
 
-    def marginals_other(self, theta: Array, annotation: Labels, temperature: Temperature = 1.0) -> Support:
+    def marginals_other(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
         """Soft maximum over the sets that contradict the annotation."""
         if isinstance(annotation, Sizes):
             return super().marginals_other(theta, annotation, temperature)

@@ -8,9 +8,10 @@ from typing import Self
 import numpy as np
 
 from maximand.caching import cached_property
+from maximand.capabilities import Can
 from maximand.layout import Layout
-from maximand.spaces.labelled import LabelledSpace
-from maximand.support import Array, Ints
+from maximand.spaces.labelled import LabelledSpace, joined_hidden
+from maximand.support import Array, Bools, Ints, Support
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,14 @@ class TableSpace(LabelledSpace):
     def rows(self, theta: Array) -> Array:
         """View theta as the matrix (example, part)."""
         return theta.reshape(self.n_examples, self.width)
+
+    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
+        """With one slot an example is visible or hidden as a whole."""
+        self.require(Can.MIXED)
+        visible, inside = (self.marginals(theta, heat) if heat else self.argmax(theta) for heat in temperatures)
+        hidden = joined_hidden(self, hidden)
+        value = np.where(hidden, inside.value, visible.value)
+        return Support(value, self.layout.choose(visible.mean, inside.mean, hidden))
 
     def take(self, examples: Ints | slice) -> Self:
         """Return the batch of some of the examples."""
