@@ -22,7 +22,7 @@ from maximand.objective import PENALTY, Objective
 from maximand.oracles import Euclidean
 from maximand.sets import Cube
 from maximand.solvers import OneSlack
-from maximand.solvers.base import origin
+from maximand.solvers.earlier import origin
 from maximand.spaces import Choice, Labels
 
 FACTOR = 2

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from maximand.capabilities import Can
 from maximand.costs import Cost, Hamming
 from maximand.oracles import Soft
@@ -35,15 +37,28 @@ class Decoder(Protocol):
 class MaxScore:
     """The output of largest score; graphs may be asked to find it by another inference than in training.
 
-    Where that returns a mean of several outputs, as relaxations do, it is rounded.
+    Where that returns a mean of several outputs, as relaxations do, it is rounded. Where slots always are hidden, the
+    score of an output is the soft maximum over what is hidden, at the temperature `hidden`: marginal MAP; the likeliest
+    hidden states come with it. With 0 it is the best output together with what is hidden: joint MAP.
     """
 
     inference: Any = None
+    hidden: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.hidden < np.inf:
+            raise ValueError(f"The temperature of what is hidden is {self.hidden}; it must be at least 0 and finite.")
 
     def __call__(self, space: OutputSpace, theta: Array) -> Array:
         """Return psi of the best outputs."""
+        return space.rounded(self.found(space, theta).mean)
+
+    def found(self, space: OutputSpace, theta: Array) -> Support:
+        """Return the best outputs with the chances of what is hidden."""
         space = space if self.inference is None else space.using(self.inference)
-        return space.rounded(space.argmax(theta).mean)
+        if self.hidden and Can.HIDDEN in space.can:
+            return space.mixed(theta, (0.0, self.hidden))
+        return space.argmax(theta)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def regularization_path(
         model._start = None
         if model.stop_reason_ == INTERRUPTED:
             raise KeyboardInterrupt
-        start = Result(model.weights_, model.objective_, None, False, False, "")
+        start = Result.start(model.weights_)
     return [fitted[place] for place in range(len(strengths))]
 
 

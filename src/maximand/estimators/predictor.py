@@ -28,7 +28,7 @@ from maximand.features import Examples
 from maximand.fingerprints import fingerprint
 from maximand.losses import Loss, named
 from maximand.objective import Objective
-from maximand.oracles import Projection
+from maximand.oracles import Projection, Soft
 from maximand.shards import LANES
 from maximand.solvers import Record, Result, Solver, automatic
 from maximand.solvers.base import Run
@@ -176,20 +176,17 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
             raise ValueError(f"cost is {cost!r}; give a Cost such as Hamming().")
         decoder = self._chosen_decoder(cost)
         if isinstance(decoder, type) or not callable(decoder):
-            raise ValueError(
-                f"{self._decoder_parameter} is {decoder!r}; give a Decoder such as MaxScore() or Calibrated()."
-            )
+            found = f"{self._decoder_parameter} is {decoder!r}"
+            raise ValueError(f"{found}; give a Decoder such as MaxScore() or Calibrated().")
         if self.decoder is not None or isinstance(decoder, Calibrated):
             largest = int(np.argmax(space.layout.work))
             one = space.take(slice(largest, largest + 1))
             decoder(one, np.zeros(one.n_parts))
 
-    def _minimized(self, X: Any, objective: Objective, solver: Solver) -> Result:
-        """Run the solver with the callbacks, from a checkpoint where one of them has one.
-
-        A start is to save time alone, so it is taken where it does not matter: one minimum, and the best weights kept.
-        """
-        start = self._start if objective.convex and not solver.keeps_last else None
+    def _minimized(self, X: Any, objective: Objective, solver: Solver, start: Result | None = None) -> Result:
+        """Run the solver with the callbacks, from a checkpoint where one of them has one."""
+        if start is None and objective.convex and not solver.keeps_last:  # where it saves time and changes nothing
+            start = self._start
         if not getattr(self, "_skl_callbacks", None):
             return solver.minimize(objective, start=start)
         from maximand.callbacks.checkpoint import Checkpoint  # files are slow to import, and few fits write any
@@ -249,7 +246,10 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
         if self.decoder is not None:
             return self.decoder
         layer = layer_of(self.loss)
-        return Calibrated(cost, layer) if layer is not None and self._calibrates else MaxScore()
+        if layer is not None and self._calibrates:
+            return Calibrated(cost, layer)
+        penalty = named(self.loss).penalty
+        return MaxScore(hidden=penalty.heats[1] if isinstance(penalty, Soft) else 0.0)
 
     def predict(self, X: Any) -> Any:
         """Return the predicted outputs."""

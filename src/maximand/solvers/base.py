@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from maximand.answers import below
 from maximand.compiling import working_seconds
-from maximand.objective import PENALTY, Objective
+from maximand.objective import Objective
 from maximand.passes import OutOfTime, limited
 from maximand.solvers.approximation import Intervals, Shortfall, in_words
 from maximand.solvers.snapshots import restore
@@ -81,6 +81,11 @@ class Result:
     shortfall: Shortfall | None = None
     excess: float | None = None
     n_unconverged: int = 0
+
+    @classmethod
+    def start(cls, weights: Array, state: Any = None) -> Result:
+        """Return weights to start from, with what an earlier run knew."""
+        return cls(weights, np.inf, None, False, False, "", state=state)
 
     def intervals(self, rho: float) -> Intervals:
         """Return where slack, objective and risk truly lie if every oracle found at least rho of its maximum."""
@@ -275,24 +280,3 @@ class Solver(ABC):
         if not isinstance(reason, Stuck) or run.gap is None or run.gap <= max(self.tolerance, NEAR) * abs(run.value):
             return reason, True
         return f"{reason}; features of similar sizes help, see StandardScaler", False
-
-
-def start_weights(objective: Objective, start: Result | None) -> Array:
-    """Return a copy of the weights to start from; zeros by default."""
-    return np.zeros(objective.n_weights) if start is None else start.weights.copy()
-
-
-Earlier = TypeVar("Earlier")
-
-
-def recycled(objective: Objective, start: Result | None, name: str, kind: type[Earlier]) -> Earlier | None:
-    """Return the planes that an earlier run has by a name, if they are of the same penalty on the same data."""
-    earlier = getattr(getattr(start, "state", None), name, None)
-    if isinstance(earlier, kind) and getattr(earlier, "origin", None) == origin(objective):
-        return earlier
-    return None
-
-
-def origin(objective: Objective) -> tuple[str, str]:
-    """Say what the planes of an objective belong to: its data and its penalty, but not its reward."""
-    return objective.token, objective.loss.identities[PENALTY]

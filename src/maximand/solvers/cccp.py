@@ -12,8 +12,9 @@ from maximand.compiling import working_seconds
 from maximand.losses import CRF
 from maximand.objective import Objective
 from maximand.passes import limited, unlimited
-from maximand.solvers.base import Iterate, Result, Solver, start_weights
+from maximand.solvers.base import Iterate, Result, Solver
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
+from maximand.solvers.earlier import start_weights
 from maximand.solvers.lbfgs import LBFGS
 from maximand.solvers.one_slack import OneSlack
 from maximand.solvers.perceptron import Perceptron
@@ -49,7 +50,7 @@ class CCCP(Solver):
     recycle: each round starts from the planes of the last one. They bound the penalty, which does not change.
     adaptive: rounds are solved to `coarse` first and to `rate` times finer each round, down to the tolerance of
     `inner`. Without a start the first round freezes the reward at the annotation, the convex bound of do2008; on
-    partial annotations it begins where an easier loss ends.
+    partial annotations it begins where an easier loss ends, also from a start where `easier` says so, or never.
     The objective never increases. It ends when a round at full precision gains at most tolerance * value; a reward
     with kinks, where several outputs that agree tie, is then asked beside the weights first, a few times.
     """
@@ -59,6 +60,7 @@ class CCCP(Solver):
     adaptive: bool = True
     coarse: float = 0.1
     rate: float = 0.3
+    easier: bool | None = None
     max_iterations: int = 100
 
     def check(self, objective: Objective) -> None:
@@ -79,9 +81,10 @@ class CCCP(Solver):
         For a reward that ignores the annotation that is the one whose reward does not. For a maximum over the outputs
         that agree, the sum over them: frozen at zero weights, where all of them tie, the maximum would teach nothing.
         """
-        easier = objective.rewarding_annotation()
+        easier, start = objective.rewarding_annotation(), self._given(state)
         if easier.loss != objective.loss:
-            found = replace(self, max_iterations=EASIER_ROUNDS, max_seconds=_seconds_until(deadline)).minimize(easier)
+            rounds = replace(self, max_iterations=EASIER_ROUNDS, max_seconds=_seconds_until(deadline))
+            found = rounds.minimize(easier, start)
             state.weights, state.value, state.at_annotation = found.weights, objective.value(found.weights), False
             return found.interrupted
         if objective.smooth or objective.loss.homogeneous or objective.signed:
@@ -89,12 +92,17 @@ class CCCP(Solver):
         if CRF.needs & ~objective.can:
             return False
         found = LBFGS(tolerance=1e-2, max_seconds=_seconds_until(deadline)).minimize(
-            replace(objective, loss=CRF, frozen=None)
+            replace(objective, loss=CRF, frozen=None), start
         )
         value = objective.value(found.weights)
         if value < state.value:
             state.weights, state.value, state.at_annotation = found.weights, value, False
         return found.interrupted
+
+    @staticmethod
+    def _given(state: Rounds) -> Result | None:
+        """Return the start that was given, if any."""
+        return None if state.at_annotation else Result.start(state.weights)
 
     def iterate(self, objective: Objective, state: Rounds) -> Generator[Iterate, None, str]:
         """Yield the weights after each round."""
@@ -102,8 +110,9 @@ class CCCP(Solver):
         last = 0.0  # seconds that it took to evaluate the objective
         if not state.begun:
             state.value, last = _timed_value(objective, state.weights)
-            partial = state.at_annotation and not objective.full
-            interrupted = partial and self._start_softly(objective, state, deadline - last)
+            easier = state.at_annotation if self.easier is None else self.easier
+            softly = easier and not objective.full
+            interrupted = softly and self._start_softly(objective, state, deadline - last)
             state.precision = max(self.coarse, inner.tolerance) if self.adaptive else inner.tolerance
             state.begun = True
             yield Iterate(state.weights, state.value)
@@ -118,9 +127,7 @@ class CCCP(Solver):
             if state.n_rounds:
                 state.precision = max(state.precision * self.rate, inner.tolerance)  # line 5
             surrogate = objective.annotated() if state.at_annotation else objective.linearized(_beside(state))  # line 4
-            start = Result(
-                state.weights, state.value, None, False, False, "", state=state.inner_state if self.recycle else None
-            )
+            start = Result.start(state.weights, state.inner_state if self.recycle else None)
             seconds = _seconds_until(deadline - last)
             solver = replace(inner, tolerance=state.precision, max_seconds=min(inner.max_seconds, seconds))
             with limited(objective, seconds):

@@ -13,7 +13,8 @@ from maximand.numerics.quasi_newton import combine, products
 from maximand.objective import PENALTY, Objective
 from maximand.oracles import Soft
 from maximand.shards import LARGE_MODEL, Shard
-from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
+from maximand.solvers.base import Iterate, Result, Solver, Stuck
+from maximand.solvers.earlier import start_weights
 from maximand.support import EPSILON, Array
 
 DECREASE, CURVATURE = 1e-4, 0.9

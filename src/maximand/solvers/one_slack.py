@@ -10,7 +10,8 @@ import numpy as np
 
 from maximand.numerics.simplex_qp import maximize_on_simplex
 from maximand.objective import Objective
-from maximand.solvers.base import Iterate, Result, Solver, Stuck, origin, recycled, start_weights
+from maximand.solvers.base import Iterate, Result, Solver, Stuck
+from maximand.solvers.earlier import origin, recycled, start_weights
 from maximand.support import EPSILON, Array, Guarantee, Plane
 
 PRECISION = 1e-13  # a plane that rises by less above the others tells nothing new

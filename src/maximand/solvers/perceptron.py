@@ -16,7 +16,8 @@ from maximand.losses import Loss
 from maximand.objective import PENALTY, Objective
 from maximand.passes import OutOfTime, Pass, unlimited
 from maximand.shards import Shard
-from maximand.solvers.base import Iterate, Result, Solver, start_weights
+from maximand.solvers.base import Iterate, Result, Solver
+from maximand.solvers.earlier import start_weights
 from maximand.support import Array, Guarantee, Ints
 
 

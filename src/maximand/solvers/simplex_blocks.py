@@ -14,7 +14,8 @@ from maximand.features import PerLabel
 from maximand.objective import Objective
 from maximand.oracles import Oracle, Over, Soft
 from maximand.shards import Shard
-from maximand.solvers.base import Result, origin, recycled
+from maximand.solvers.base import Result
+from maximand.solvers.earlier import origin, recycled
 from maximand.solvers.means_of_shards import Means
 from maximand.spaces import Choice, Choices
 from maximand.support import EPSILON, Array, Guarantee, Ints

@@ -13,7 +13,8 @@ from maximand.compiling import working_seconds
 from maximand.objective import Objective
 from maximand.oracles import Oracle, Over, Soft
 from maximand.passes import OutOfTime, limited, unlimited
-from maximand.solvers.base import Iterate, Result, Solver, Stuck, start_weights
+from maximand.solvers.base import Iterate, Result, Solver, Stuck
+from maximand.solvers.earlier import start_weights
 from maximand.solvers.lbfgs import LBFGS, Descent, Pairs
 from maximand.spaces import OutputSpace
 from maximand.support import EPSILON, Array, Geometry, Guarantee, Plane, Support, Waiting
@@ -145,7 +146,7 @@ class Smoothing(Solver):
         """Whether the penalty is a maximum over all outputs, of a space that has soft ones too."""
         penalty = objective.loss.penalty
         soft = bool(objective.can & (Can.MARGINALS | Can.DIRECT_PROJECTIONS))
-        return isinstance(penalty, Soft) and penalty.over is Over.ALL and soft
+        return isinstance(penalty, Soft) and penalty.over is Over.ALL and penalty.polyhedral and soft
 
     def check(self, objective: Objective) -> None:
         """Refuse a penalty that has no soft form."""

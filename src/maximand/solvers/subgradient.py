@@ -11,7 +11,8 @@ import numpy as np
 
 from maximand.objective import Objective
 from maximand.passes import OutOfTime, unlimited
-from maximand.solvers.base import Iterate, Result, Solver, start_weights
+from maximand.solvers.base import Iterate, Result, Solver
+from maximand.solvers.earlier import start_weights
 from maximand.support import Array
 
 

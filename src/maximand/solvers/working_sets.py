@@ -12,7 +12,8 @@ import numpy as np
 from maximand.numerics.lowering import by_feature, by_label
 from maximand.objective import PENALTY, Objective
 from maximand.shards import Shard
-from maximand.solvers.base import Result, origin, recycled
+from maximand.solvers.base import Result
+from maximand.solvers.earlier import origin, recycled
 from maximand.solvers.planes_of_shards import Grown, Planes
 from maximand.solvers.simplex_blocks import largest_of_all
 from maximand.support import EPSILON, Array, Guarantee, Ints, Plane

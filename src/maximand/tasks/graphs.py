@@ -241,6 +241,30 @@ class BoundGraphs(BoundTask):
         by_type = [np.split(own.copy(), ends[:, t]) for t, own in enumerate(space.typed.nodes(values))]
         return [dict(zip(self.type_names, matrices, strict=True)) for matrices in zip(*by_type, strict=True)]
 
+    @property
+    def has_hidden(self) -> bool:
+        """Whether there are variables that are never annotated."""
+        return any(own.hidden for own in self.types)
+
+    def hidden_of(self, by_type: list[Any]) -> list[Any]:
+        """Return of what belongs to nodes by type that of hidden types."""
+        hidden = [own.name for own in self.types if own.hidden]
+        return [{name: found[name] for name in hidden} for found in by_type]
+
+    def latent(self, examples: Examples, psi: Array) -> list[Any]:
+        """Return the states of hidden nodes by type."""
+        return self.hidden_of(self.outputs(examples, psi))
+
+    def latent_chances(self, examples: Examples, mean: Array) -> list[Any]:
+        """Return the matrix (node, state) of each hidden type."""
+        return self.hidden_of(self.parts(examples, mean))
+
+    def completed(self, examples: Examples, Y: Any, states: Any) -> Labels:
+        """Encode labels together with states of hidden nodes."""
+        if len(states) != len(Y):
+            raise ValueError(f"latent_start has {len(states)} graphs but Y has {len(Y)}; give states for each.")
+        return self.annotation(examples, [{**y, **h} for y, h in zip(Y, states, strict=True)])
+
 
 def _graph(examples: Examples) -> Graph:
     assert isinstance(examples.space, Graph)

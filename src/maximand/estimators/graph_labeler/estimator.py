@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
+from maximand.estimators.latent import LatentPredictor
 from maximand.estimators.means import probabilistic
-from maximand.estimators.predictor import StructuredPredictor
 from maximand.estimators.scoring import class_cost, share_right
 from maximand.inference import Inference
 from maximand.losses import Loss
@@ -23,7 +23,7 @@ from maximand.tasks.graphs import GraphTask
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GraphLabeler(StructuredPredictor):
+class GraphLabeler(LatentPredictor):
     """Labels every node of a graph: scores for nodes by their features, and for the labels at the ends of edges.
 
     X is a list of graphs: `NodesAndEdges(nodes, edges, edge_features, edge_types)`, tuples (nodes, edges) or (nodes,
@@ -33,7 +33,8 @@ class GraphLabeler(StructuredPredictor):
 
     Where nodes are of several types, each with features and labels of its own, a graph has a dict of nodes and its
     labels are a dict: see `NodesAndEdges`. So are predictions. A type that Y never mentions is hidden: `classes` says
-    what its nodes may be.
+    what its nodes may be. With loss="marginal" or "crf" hidden nodes are summed out, with "hinge" they are completed;
+    `predict_latent` says what was made of them.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -61,7 +62,11 @@ class GraphLabeler(StructuredPredictor):
         All labels, where some may be missing from the training data; for nodes of several types a dict of those of
         some types, or of all.
     decoder : Decoder or None
-        How to predict; `MaxScore(inference)` takes another inference than training.
+        How to predict; `MaxScore(inference)` takes another inference than training. None chooses labels by the sum over
+        hidden nodes where the loss sums over these; `MaxScore()` chooses labels and hidden states together.
+    random_state, n_restarts : int
+        Where nodes are hidden: the seed of the weights that training starts from, and how often it does; the best model
+        is kept.
     """
 
     tables: str | Any = "full"
@@ -76,9 +81,13 @@ class GraphLabeler(StructuredPredictor):
     classes: Any = None
     decoder: Decoder | None = None
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
-        """Learn from graphs X and labels Y of their nodes."""
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None, *, latent_start: Any = None) -> Self:
+        """Learn from graphs X and labels Y of their nodes.
+
+        latent_start, where given, has states of hidden nodes to start from, as `predict_latent` returns them.
+        """
         X, bound, examples, annotation = self._bind(listed(X), Y)
+        self._start_at(bound, examples, Y, latent_start)
         if self.class_weight is not None:
             bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes)
         return self._train(X, bound, examples, annotation, checked_weight(sample_weight, examples.n_examples))

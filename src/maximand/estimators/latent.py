@@ -1,0 +1,112 @@
+"""Estimators some of whose variables are never annotated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from maximand.capabilities import Can
+from maximand.compiling import working_seconds
+from maximand.decoding import MaxScore
+from maximand.estimators.predictor import StructuredPredictor, joined
+from maximand.features import Examples
+from maximand.losses import CRF
+from maximand.objective import Objective
+from maximand.solvers import CCCP, LBFGS, Result, Solver
+from maximand.support import Array
+
+SPREAD = 0.3  # standard deviation of the scores that random weights make
+ROUGH = 1e-2  # tolerance of training on states that are given to start from
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LatentPredictor(StructuredPredictor):
+    """Breaks the ties between hidden states, which all weights of zero leave alike, and says what they were.
+
+    Training begins at small random weights, `n_restarts` times, and keeps the best, or at hidden states that are given.
+    """
+
+    random_state: int = 0
+    n_restarts: int = 1
+
+    _latent_start: Any = None  # an annotation that names hidden states
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name, least in (("random_state", 0), ("n_restarts", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name} is {value!r}; give a whole number, at least {least}.")
+
+    def _minimized(self, X: Any, objective: Objective, solver: Solver, start: Result | None = None) -> Result:
+        if Can.HIDDEN not in objective.can or start is not None:
+            return super()._minimized(X, objective, solver, start)
+        if isinstance(solver, CCCP) and solver.easier is None:
+            solver = replace(solver, easier=True)
+        began, best = working_seconds(), None
+        for attempt in range(self.n_restarts):
+            left = max(0.0, solver.max_seconds - (working_seconds() - began))
+            if best is not None and left == 0.0:
+                break
+            start = self._beginning(objective, attempt)
+            found = super()._minimized(X, objective, replace(solver, max_seconds=left), start)
+            best = found if best is None or found.value < best.value else best
+            if found.interrupted or found.wanted:
+                break
+        assert best is not None
+        return best
+
+    def _beginning(self, objective: Objective, attempt: int) -> Result:
+        """Return where an attempt begins: the first at given states, where there are such."""
+        if attempt == 0 and self._latent_start is not None:
+            return taught(objective, self._latent_start)
+        return scattered(objective, np.random.default_rng((self.random_state, attempt)))
+
+    def _start_at(self, bound: Any, examples: Examples, Y: Any, states: Any) -> None:
+        """Start the next training at given hidden states; None: at random weights."""
+        if states is not None and not bound.has_hidden:
+            raise ValueError("latent_start gives states of hidden variables, and nothing is hidden; leave it out.")
+        self._latent_start = None if states is None else bound.completed(examples, Y, states)
+
+    def _check_hidden(self) -> None:
+        if not self._fitted.has_hidden:
+            raise ValueError(f"Nothing is hidden in this {type(self).__name__}: predict() returns all there is.")
+
+    def predict_latent(self, X: Any) -> list[Any]:
+        """Return the likeliest states of what is hidden, given the outputs that are predicted."""
+        self._check_hidden()
+        return joined(self._answers(X, lambda part, theta: self._fitted.latent(part, self._decode(part, theta))))
+
+    def predict_latent_proba(self, X: Any) -> list[Any]:
+        """Return the probabilities of the states of what is hidden, given the outputs that are predicted."""
+        self._check_hidden()
+
+        def chances(part: Examples, theta: Array) -> list[Any]:
+            decoder = self._chosen_decoder(self._fitted.cost)
+            if not isinstance(decoder, MaxScore) or not decoder.hidden:
+                raise ValueError(
+                    "Predictions choose the best hidden states and know no probabilities of them; use loss='marginal' "
+                    "or 'crf', or decoder=MaxScore(hidden=1.0)."
+                )
+            return self._fitted.latent_chances(part, decoder.found(part.space, theta).mean)
+
+        return joined(self._answers(X, chances))
+
+
+def scattered(objective: Objective, rng: np.random.Generator) -> Result:
+    """Return random weights that make scores of standard deviation SPREAD, to start from."""
+    weights = rng.normal(size=objective.n_weights)
+    features, examples = objective.features, objective.batches[0].examples
+    scores = features.scores(examples, features.prepared(weights, examples.inputs))
+    size = float(np.std(scores[np.isfinite(scores)]))
+    return Result.start(weights * (SPREAD / size if size > 0.0 else SPREAD))
+
+
+def taught(objective: Objective, annotation: Any) -> Result:
+    """Return weights trained as if hidden states were known, roughly, to start from."""
+    batch = replace(objective.batches[0], annotation=annotation)
+    known = Objective.of(batch, objective.features, CRF, objective.regularization, objective.engine)
+    return Result.start(LBFGS(tolerance=ROUGH).minimize(known).weights)
