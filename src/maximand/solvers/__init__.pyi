@@ -2,7 +2,6 @@ from maximand.solvers.base import Iterate as Iterate
 from maximand.solvers.base import Record as Record
 from maximand.solvers.base import Result as Result
 from maximand.solvers.base import Solver as Solver
-from maximand.solvers.base import start_weights as start_weights
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe as BlockFrankWolfe
 from maximand.solvers.cccp import CCCP as CCCP
 from maximand.solvers.cccp import automatic as automatic
