@@ -8,6 +8,8 @@ import sys
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
+import maximand.numerics  # noqa: F401  from the first kernel on, interrupts are held back
+
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 
 
