@@ -7,6 +7,7 @@ a list are written and read, so a file cannot name code to be run.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Iterable, Mapping
 from enum import Enum
@@ -174,7 +175,7 @@ class Unpacker:
     def _read_object(self, content: Any) -> Any:
         name, fields = content
         kind = self._class(name)
-        if issubclass(kind, Enum) or not isinstance(fields, dict) or set(fields) != set(fields_of(kind)):
+        if issubclass(kind, Enum) or not isinstance(fields, dict) or not _complete(set(fields), kind):
             raise ModelFileError(f"{name} does not have the fields it should")
         return kind(**{field: self.unpack(value) for field, value in fields.items()})
 
@@ -217,3 +218,12 @@ def fields_of(kind: type) -> list[str]:
     if issubclass(kind, FeatureHasher):
         return ["n_features", "input_type", "alternate_sign"]
     return [field.name for field in dataclasses.fields(kind) if field.init]
+
+
+def _complete(names: set[str], kind: type) -> bool:
+    """Whether these fields make an object: an older file lacks those that came later, which have their defaults."""
+    known = set(fields_of(kind))
+    if not names <= known:
+        return False
+    parameters = inspect.signature(kind).parameters
+    return all(parameters[name].default is not inspect.Parameter.empty for name in known - names)
