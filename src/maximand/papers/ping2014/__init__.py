@@ -1,0 +1,1 @@
+"""Ping, Liu, Ihler: Marginal structured SVM with hidden variables."""
