@@ -86,6 +86,7 @@ from maximand.tasks import NodesAndEdges as NodesAndEdges
 from maximand.tasks import OracleTask as OracleTask
 from maximand.tasks import OrdinalTask as OrdinalTask
 from maximand.tasks import Pairwise as Pairwise
+from maximand.tasks import HiddenPositions as HiddenPositions
 from maximand.tasks import Ragged as Ragged
 from maximand.tasks import RankingTask as RankingTask
 from maximand.tasks import TaggingTask as TaggingTask

@@ -221,6 +221,7 @@ def _check(model: Any, card: Card) -> None:
     names = task.names.classes
     if names.ndim != 1 or not names.size or not np.array_equal(model.classes_, names):
         raise ModelFileError("the labels do not fit the weights")
+    task.names.check()
     task.features.check()
     card.check(task)
     if (

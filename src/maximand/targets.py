@@ -38,7 +38,7 @@ class Target:
     @cached_property
     def open(self) -> Any:
         """Which slots the annotation leaves open; those are hidden while training."""
-        return self.annotation.open
+        return self.space.open(self.annotation)
 
     @cached_property
     def known(self) -> Array | Waiting:

@@ -12,6 +12,7 @@ from feature_maps import (
     block_for_each_kind,
     chain_with_all,
     chain_with_seen,
+    chain_with_states,
     edge_features,
     one_row,
     pair_tables,
@@ -20,8 +21,9 @@ from feature_maps import (
     stencils,
     texts,
     tied,
+    tied_states,
 )
-from record import Case, annotations, labels, parts
+from record import Case, annotations, choices, labels, parts
 
 from maximand.costs import (
     Absolute,
@@ -55,6 +57,7 @@ from maximand.spaces import (
     Choice,
     Choices,
     Graph,
+    LabelStates,
     Legality,
     Matching,
     NodeTypes,
@@ -90,6 +93,10 @@ GRAPHS = [
     ([3, 2, 3, 3], [(0, 1), (2, 1), (0, 2), (2, 3)], [0, 1, 1, 0]),
 ]
 NODES = [[2, 1, 0, 0], [1, 2], [2], [0, 0, 1, 2]]
+# Label 0 has two states, label 2 too; hidden positions have one.
+STATES = LabelStates.of([2, 1, 2], 1)
+HIDDEN_POSITIONS = np.array([0, 1, 0, 0, 1, 0, 0, 0, 0, 1], dtype=bool)
+STATE_LEGALITY = STATES.legality(LEGALITY)
 NEVER_SEEN = np.array([0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1], dtype=bool)
 # Two types of nodes, which share the label 1; the first graph is a triangle, the third has no node of the first type.
 TYPES = NodeTypes.of([[0, 1, 2], [1, 3]], [(0, 0), (0, 1)])
@@ -208,6 +215,28 @@ HIDDEN_CASES = [
         TOKEN_COSTS,
         tied,
         partial=labels(3, [[-1, -1, 0, -1], [1, 2], [-1], [-1, -1, -1, -1]]),
+    ),
+    Case(
+        "chain, states of labels and of hidden positions",
+        Chain(np.array([3, 1, 4, 2]), 6, STATE_LEGALITY, STATES, HIDDEN_POSITIONS),
+        STATES.annotation(labels(3, [[0, -1, 1], [2], [-1, 1, 2, 0], [1, -1]])),
+        TOKEN_COSTS,
+        chain_with_states,
+        partial=STATES.annotation(choices(3, [[0, -1, -2], [2], [-1, -1, 2, -2], [-1, -1]], [[1, 1, 0]])),
+    ),
+    Case(
+        "graph, states of labels",
+        Graph(
+            [Structure.of(np.add(sizes, 1), edges, tables, 2) for sizes, edges, tables in GRAPHS],
+            Tree(),
+            states=LabelStates.of([1, 2, 1]),
+        ),
+        LabelStates.of([1, 2, 1]).annotation(labels(3, [[2, 1, 0, 0], [1, 2], [2], [0, 0, 1, 2]])),
+        TOKEN_COSTS,
+        tied_states,
+        partial=LabelStates.of([1, 2, 1]).annotation(
+            choices(3, [[2, -2, 0, -1], [1, -1], [-1], [-2, 0, -1, 2]], [[1, 1, 0]])
+        ),
     ),
 ]
 

@@ -52,6 +52,11 @@ def chain_with_all(rng, case):
     return Rows(matrix, case.full.offsets), ChainFeatures(PerLabel(4, 3, bias=False), None, first=True, last=True)
 
 
+def chain_with_states(rng, case):
+    matrix = features_of(rng, case.full.codes.size, 4)
+    return Rows(matrix, case.full.offsets), ChainFeatures(PerLabel(4, 6), None, first=True, last=False)
+
+
 def chain_with_seen(rng, case):
     matrix = csr_array(features_of(rng, case.full.codes.size, 4))
     emission = PerLabel.seen(matrix, case.full.allowed_nodes)
@@ -73,6 +78,11 @@ def edge_features(rng, case):
 def tied(rng, case):
     inputs = Rows(features_of(rng, case.full.codes.size), case.space.offsets)
     return inputs, GraphFeatures((PerLabel(3, 3),), (TableWeights(np.arange(9).reshape(3, 3), 2),))
+
+
+def tied_states(rng, case):
+    inputs = Rows(features_of(rng, case.full.codes.size), case.space.offsets)
+    return inputs, GraphFeatures((PerLabel(3, 4),), (TableWeights(np.arange(16).reshape(4, 4), 2),))
 
 
 def several_types(rng, case):

@@ -26,6 +26,11 @@ def labels(n_labels, outputs, weights=None):
     return Labels(np.hstack(outputs), offsets_of(outputs), n_labels, weights=weights)
 
 
+def choices(n_labels, outputs, candidates):
+    """The same, where -1 stands for any label, and -2 and below for one of a row of candidates."""
+    return replace(labels(n_labels, outputs), candidates=np.array(candidates, dtype=bool))
+
+
 def parts(outputs):
     """The annotation that says of each part of each example how often it occurs."""
     return Parts(np.hstack(outputs).astype(float), offsets_of(outputs))

@@ -14,6 +14,7 @@ from maximand.inference import Exhaustive, Structure
 from maximand.losses import CRF, HINGE, marginal
 from maximand.oracles import Over, Soft, Target
 from maximand.spaces import Graph, Labels
+from maximand.spaces.labelled import joined_hidden
 from maximand.support import Guarantee
 from thinning import tries
 
@@ -43,8 +44,9 @@ def enumerated(case, theta, annotation, temperatures, over):
         outputs = one.outputs()
         if over is Over.ANNOTATED:
             outputs = outputs[agreeing(one, outputs, own)]
-        visible = ~(own.codes < 0) if one.hidden is None else ~((own.codes < 0) | one.hidden)
-        labelled = [(tuple(np.atleast_1d(one.decode(psi)[0])[visible]), psi) for psi in outputs]
+        visible = ~joined_hidden(one, one.open(own))
+        label_of = np.arange(one.n_labels) if one.states is None else one.states.label_of
+        labelled = [(tuple(label_of[np.atleast_1d(one.decode(psi)[0])][visible]), psi) for psi in outputs]
         labelled.sort(key=lambda pair: pair[0])
         groups = [np.array([psi for _, psi in group]) for _, group in groupby(labelled, key=lambda pair: pair[0])]
         inside = [softened(scores_of(group, theta[parts]), group, temperatures[1]) for group in groups]
@@ -84,7 +86,7 @@ def test_the_loss_bounds_the_expected_cost_of_the_prediction(case, temperatures,
         for cost in case.costs:
             target = Target(case.space, annotation, cost)
             vector, constant = target.cost_linear
-            predicted = case.space.mixed(theta, (0.0, temperatures[1]), annotation.open)
+            predicted = case.space.mixed(theta, (0.0, temperatures[1]), target.open)
             expected = case.space.layout.dot(vector, predicted.mean) + constant
             losses = loss(case.space, theta, target).value
             assert loss.nonnegative

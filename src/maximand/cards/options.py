@@ -78,6 +78,7 @@ CLASS_WEIGHT = Option(
     class_weights,
     metavar="WEIGHTS",
 )
+STATES_PER_LABEL = Option("--states-per-label", "hidden states of every label", int, 1, metavar="N")
 SCALE = Option("--scale", "scale the columns of tables to [-1, 1]", bool, False)
 INFERENCE = Option(
     "--inference",

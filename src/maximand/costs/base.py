@@ -55,7 +55,7 @@ class LabelCost(Cost):
     def linear(self, space: Any, mean: Array) -> tuple[Array, Array]:
         """Expected cost of every label at every slot."""
         self._require(space)
-        values = space.expected(self.matrix(space.n_labels), mean)
+        values = space.expected(self._matrix(space), mean)
         return space.affine(values * self._shares(space)[:, None] if self.normalized else values)
 
     def against(self, space: Any, annotation: Labels) -> tuple[Array, Array]:
@@ -76,11 +76,17 @@ class LabelCost(Cost):
         Empty weights are ones; rows may count from the end of the table.
         """
         self._require(space)
-        table, rows = annotation.cost_rows(self.matrix(space.n_labels))
+        table, rows = annotation.cost_rows(self._matrix(space))
         weights = annotation.weights if annotation.weights is not None else np.empty(0)
         if self.normalized:
             weights = self._shares(space) * (weights if weights.size else 1.0)
         return table, rows, weights
+
+    def _matrix(self, space: Any) -> Array:
+        """Return the costs (true, predicted) of the labels of a space, or of their states."""
+        if space.states is None:
+            return self.matrix(space.n_labels)
+        return np.asarray(space.states.costs(self.matrix(space.states.n_labels)))
 
     def _shares(self, space: Any) -> Array:
         return 1.0 / np.bincount(space.slots)[space.slots]

@@ -75,6 +75,12 @@ class LatentPredictor(StructuredPredictor):
         if not self._fitted.has_hidden:
             raise ValueError(f"Nothing is hidden in this {type(self).__name__}: predict() returns all there is.")
 
+    @property
+    def states_(self) -> list[tuple[Any, int]]:
+        """The label of each state and its number among those; None where slots are hidden."""
+        self._check_hidden()
+        return list(self.task_.names.state_titles)
+
     def predict_latent(self, X: Any) -> list[Any]:
         """Return the likeliest states of what is hidden, given the outputs that are predicted."""
         self._check_hidden()

@@ -4,6 +4,7 @@ from maximand.spaces.chain import Legality as Legality
 from maximand.spaces.choice import Choice as Choice
 from maximand.spaces.choices import Choices as Choices
 from maximand.spaces.graph import Graph as Graph
+from maximand.spaces.label_states import LabelStates as LabelStates
 from maximand.spaces.labelled import LabelledSpace as LabelledSpace
 from maximand.spaces.labels import Labels as Labels
 from maximand.spaces.labels import Orders as Orders

@@ -118,7 +118,11 @@ class OutputSpace(ABC):
 
     def mixed_given(self, theta: Array, annotation: Any, temperatures: tuple[float, float]) -> Support:
         """The same over Y*, where those slots are hidden that the annotation leaves open."""
-        return self.mixed(self.restricted(theta, annotation), temperatures, annotation.open)
+        return self.mixed(self.restricted(theta, annotation), temperatures, self.open(annotation))
+
+    def open(self, annotation: Any) -> Any:
+        """Say which slots the annotation leaves open; those are hidden while training."""
+        return annotation.open
 
     def marginals_given(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
         """Soft maximum over Y*."""

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maximand.caching import cached_property
-from maximand.capabilities import USUAL, Can
-from maximand.layout import Kind, Layout
+from maximand.capabilities import NOTHING, USUAL, Can
+from maximand.inference import BeliefPropagation, Tree
+from maximand.layout import Kind, Layout, take_runs
 from maximand.numerics.chain import best_paths
 from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
-from maximand.spaces.hidden_chain import mixed_paths
+from maximand.spaces.hidden_chain import as_graphs, mixed_paths
+from maximand.spaces.label_states import LabelStates
 from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
 from maximand.spaces.paths import Paths, SoftPaths
@@ -79,15 +81,24 @@ class Chain(LabelledSpace):
 
     A transition part belongs to all positions of its example and counts how often the pair occurs, so memory is
     linear in the positions; scores of transitions may be given once for the batch. Those that belong to the first or
-    last position are added to its nodes.
+    last position are added to its nodes. `hidden` says of every position of the batch whether it is never annotated;
+    `states` says what labels stand for where they are states of labels, or of hidden positions.
     """
 
     indicators = True
 
-    def __init__(self, lengths: Ints, n_labels: int, legality: Legality | None = None):
+    def __init__(
+        self,
+        lengths: Ints,
+        n_labels: int,
+        legality: Legality | None = None,
+        states: LabelStates | None = None,
+        hidden: Bools | None = None,
+    ):
         self.lengths = np.asarray(lengths, dtype=np.int64)
         self.n_labels = n_labels
         self.legality = legality or Legality.everything(n_labels)
+        self.states, self.hidden = states, hidden
         self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
         self.n_examples = self.lengths.size
 
@@ -100,8 +111,9 @@ class Chain(LabelledSpace):
 
     @property
     def can(self) -> Can:
-        """Sums, also inside of maxima, and the best few."""
-        return USUAL | Can.MARGINALS | Can.MIXED | Can.K_BEST
+        """Sums, also inside of maxima, and the best few; positions may always be hidden where the space has such."""
+        never = self.hidden is None and (self.states is None or not self.states.several)
+        return USUAL | Can.MARGINALS | Can.MIXED | Can.K_BEST | (NOTHING if never else Can.HIDDEN)
 
     @property
     def quick(self) -> bool:
@@ -123,7 +135,27 @@ class Chain(LabelledSpace):
 
     def take(self, examples: Ints | slice) -> Chain:
         """Return the batch of some of the examples."""
-        return Chain(self.lengths[examples], self.n_labels, self.legality)
+        hidden = None if self.hidden is None else self.hidden[take_runs(self.offsets, examples)[0]]
+        return Chain(self.lengths[examples], self.n_labels, self.legality, self.states, hidden)
+
+    @cached_property
+    def _forbidden(self) -> Bools | None:
+        """Which states positions may not have, (position, state): those of labels where these always are hidden."""
+        if self.states is None or not self.states.n_hidden:
+            return None
+        return ~self.states.allowed(joined_hidden(self, None))
+
+    def allowed(self, annotation: Labels) -> Bools:
+        """Return which states positions may have that agree with an annotation, (position, state)."""
+        return annotation.allowed_nodes if self._forbidden is None else annotation.allowed_nodes & ~self._forbidden
+
+    def _legal(self, theta: Array) -> Array:
+        """Return scores that forbid those states."""
+        if self._forbidden is None:
+            return theta
+        theta = theta.copy()
+        self.nodes(theta)[self._forbidden] = -np.inf
+        return theta
 
     def encode(self, annotation: Labels) -> Array:
         """Count the parts of known labels; a pair counts when both of its labels are known."""
@@ -147,13 +179,16 @@ class Chain(LabelledSpace):
         """Whether there is a legal sequence of each length."""
         if self.legality.free:
             return super().nonempty
+        if self.hidden is not None:
+            return self.argmax(np.zeros(self.layout.n_scores)).value > -np.inf
         lengths, which = np.unique(self.lengths, return_inverse=True)
-        one_each = Chain(lengths, self.n_labels, self.legality)
+        one_each = Chain(lengths, self.n_labels, self.legality, self.states)
         return (one_each.argmax(np.zeros(one_each.layout.n_scores)).value > -np.inf)[which]
 
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Viterbi."""
         values, codes = np.empty(self.n_examples), np.empty(int(self.offsets[-1]), dtype=np.int64)
+        theta = self._legal(theta)
         legal, transitions = self.legality, self.transitions(theta)
         best_paths(
             self.nodes(theta), transitions, self.offsets, self._order(transitions), legal.first, legal.between,
@@ -163,6 +198,7 @@ class Chain(LabelledSpace):
 
     def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Forward-backward."""
+        theta = self._legal(theta)
         legal, transitions = self.legality, self.transitions(theta)
         sums = soft_paths(
             self.nodes(theta), transitions, self.offsets, self._order(transitions), legal.first, legal.between,
@@ -172,8 +208,15 @@ class Chain(LabelledSpace):
         return Support(sums.values, waiting if len(transitions) == 1 else waiting.array())
 
     def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
-        """Sum out runs of hidden positions; what is left is a chain."""
-        return mixed_paths(self, theta, temperatures, joined_hidden(self, hidden))
+        """Sum out runs of hidden positions; what is left is a chain, unless labels have several states.
+
+        Summing these out leaves labels that all depend on each other: exact for short sequences alone.
+        """
+        theta, hidden = self._legal(theta), joined_hidden(self, hidden)
+        if self.states is None or not self.states.several:
+            return mixed_paths(self, theta, temperatures, hidden)
+        graphs, scores = as_graphs(self, theta)
+        return self.states.mixed(Tree(wide=BeliefPropagation()), graphs, scores, temperatures, hidden)
 
     def _order(self, transitions: Array) -> Ints:
         """The order in which examples go side by side: the longest first where they can."""
@@ -185,7 +228,8 @@ class Chain(LabelledSpace):
 
     def k_best(self, theta: Array, k: int) -> list[tuple[Array, Ints]]:
         """Return for every example the values and the label codes (rank, position) of its k best sequences."""
-        nodes, transitions, legal = self.nodes(theta), self.transitions(theta), self.legality
+        theta, legal = self._legal(theta), self.legality
+        nodes, transitions = self.nodes(theta), self.transitions(theta)
         return [
             ranked_paths(
                 nodes[start:stop], transitions[i % len(transitions)], legal.first, legal.between, legal.last, k
@@ -220,7 +264,8 @@ class Chain(LabelledSpace):
             np.concatenate([never, legal.last, legal.last]),
         )
         tripled = Chain(self.lengths, 3 * k, legality)
-        allowed, nodes, transitions = annotation.allowed_nodes, self.nodes(theta), self.transitions(theta)
+        theta, allowed = self._legal(theta), annotation.allowed_nodes
+        nodes, transitions = self.nodes(theta), self.transitions(theta)
         expanded = np.empty(3 * nodes.size + 9 * transitions.size)
         tripled.nodes(expanded)[:] = np.hstack(
             [np.where(allowed, nodes, -np.inf), np.where(allowed, -np.inf, nodes), nodes]
@@ -242,6 +287,7 @@ class Chain(LabelledSpace):
             np.array(codes)
             for codes in product(range(self.n_labels), repeat=int(self.lengths[0]))
             if self.legality.violation(np.array(codes)) is None
+            and (self._forbidden is None or not self._forbidden[np.arange(len(codes)), codes].any())
         ]
         return np.array([self.encode(Labels(codes, self.offsets, self.n_labels)) for codes in sequences])
 

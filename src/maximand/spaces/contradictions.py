@@ -28,7 +28,7 @@ def over_contradictions(space: OutputSpace, theta: Array, annotation: Any, tempe
         pieces = space.take(examples)
         scores = space.layout.pick(theta, examples, pieces.layout)
         if isinstance(temperature, tuple):
-            hidden = annotation.take(examples).open
+            hidden = pieces.open(annotation.take(examples))
             found = pieces.mixed(pieces.restricted(scores, turned), temperature, hidden)
         elif temperature:
             found = pieces.marginals_given(scores, turned, temperature)

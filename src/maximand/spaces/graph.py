@@ -14,6 +14,7 @@ from maximand.capabilities import NOTHING, USUAL, Can
 from maximand.inference import FactorGraphs, Inference, Structure, Structures, labelled
 from maximand.inference.choosing import chosen_inference
 from maximand.layout import Layout, take_runs
+from maximand.spaces.label_states import LabelStates
 from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
 from maximand.spaces.node_types import NodeTypes, TypedParts
@@ -26,7 +27,8 @@ class Graph(LabelledSpace):
     Edges that share a table count in it, so memory stays linear in the nodes where tables are tied. A node with fewer
     states than `n_labels` leaves the rest of its row unused. `inference` finds outputs and says what they are worth.
     `hidden` says of every node of the batch whether it is never annotated. Where nodes are of several `types`, each
-    type has a kind of parts with labels of its own, and so has each pair of types that tables join.
+    type has a kind of parts with labels of its own, and so has each pair of types that tables join. Nodes of one type
+    may have `states` of labels in the place of these.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class Graph(LabelledSpace):
         inference: Inference | None = None,
         hidden: Bools | None = None,
         types: NodeTypes | None = None,
+        states: LabelStates | None = None,
     ):
         self.graphs = graphs if isinstance(graphs, FactorGraphs) else FactorGraphs.of(graphs)
         if inference is None:
@@ -43,10 +46,17 @@ class Graph(LabelledSpace):
             inference.check(self.graphs)
         if types is not None:
             types.check(self.graphs.structures)
-        self._set(self.graphs, inference, hidden, types)
+        self._set(self.graphs, inference, hidden, types, states)
 
-    def _set(self, graphs: FactorGraphs, inference: Inference, hidden: Bools | None, types: NodeTypes | None) -> None:
-        self.graphs, self.inference, self.hidden, self.types = graphs, inference, hidden, types
+    def _set(
+        self,
+        graphs: FactorGraphs,
+        inference: Inference,
+        hidden: Bools | None,
+        types: NodeTypes | None,
+        states: LabelStates | None,
+    ) -> None:
+        self.graphs, self.inference, self.hidden, self.types, self.states = graphs, inference, hidden, types, states
         self.typed = None if types is None else TypedParts(types, graphs)
         self.indicators = types is None
         self.n_labels = graphs.width if types is None else types.n_labels
@@ -55,7 +65,8 @@ class Graph(LabelledSpace):
     @property
     def can(self) -> Can:
         """What the inference can; nodes may always be hidden where the space was given some."""
-        return USUAL | self.inference.can | (Can.HIDDEN if self.hidden is not None else NOTHING)
+        never = self.hidden is None and (self.states is None or not self.states.several)
+        return USUAL | self.inference.can | (NOTHING if never else Can.HIDDEN)
 
     def require(self, needs: Can) -> None:
         """Refuse what the inference cannot do, in a sentence."""
@@ -92,14 +103,14 @@ class Graph(LabelledSpace):
         """Return the batch of some of the examples."""
         hidden = None if self.hidden is None else self.hidden[take_runs(self.offsets, examples)[0]]
         space = object.__new__(Graph)  # of graphs that were checked
-        space._set(self.graphs.take(examples), self.inference, hidden, self.types)
+        space._set(self.graphs.take(examples), self.inference, hidden, self.types, self.states)
         return space
 
     def using(self, inference: Inference) -> Graph:
         """Return the same graphs with another inference."""
         if not isinstance(inference, Inference):
             raise ValueError(f"The inference is {inference!r}; give an object, such as Greedy() or GraphCut().")
-        return Graph(self.graphs, inference, self.hidden, self.types)
+        return Graph(self.graphs, inference, self.hidden, self.types, self.states)
 
     def restricted(self, theta: Array, annotation: Labels) -> Array:
         """Forbid the labels that the annotation excludes, type by type."""
@@ -124,7 +135,8 @@ class Graph(LabelledSpace):
         structures = self.graphs.structures
         alone = [Structure.of(graph.states, [], types=graph.types) for graph in structures.graphs]
         graphs = FactorGraphs(Structures(alone, self.graphs.width), self.graphs.which)
-        return Graph(graphs, None, self.hidden, None if self.types is None else replace(self.types, joined=()))
+        types = None if self.types is None else replace(self.types, joined=())
+        return Graph(graphs, None, self.hidden, types, self.states)
 
     def encode(self, annotation: Labels) -> Array:
         """Count the parts of known labels; a pair counts when both of its labels are known."""
@@ -195,10 +207,12 @@ class Graph(LabelledSpace):
         return self._unpacked(self.inference.marginals(self.graphs, self._packed(theta), temperature))
 
     def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
-        """Ask the inference."""
+        """Ask the inference; where labels have several states, of graphs that have nodes for labels too."""
         self._check_scores(theta)
-        hidden = joined_hidden(self, hidden)
-        return self._unpacked(self.inference.mixed(self.graphs, self._packed(theta), temperatures, hidden))
+        hidden, states = joined_hidden(self, hidden), self.states
+        if states is None or not states.several:
+            return self._unpacked(self.inference.mixed(self.graphs, self._packed(theta), temperatures, hidden))
+        return states.mixed(self.inference, self.graphs, theta, temperatures, hidden)
 
     def _check_scores(self, theta: Array) -> None:
         """Refuse NaN and infinity, naming the graph: kernels would go astray, or round for ever."""

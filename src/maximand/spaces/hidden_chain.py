@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 def mixed_paths(chain: Chain, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
     """Eliminate the hidden positions, then the others: exact at all temperatures, with 0 for a maximum."""
+    return Tree().mixed(*as_graphs(chain, theta), temperatures, hidden)
+
+
+def as_graphs(chain: Chain, theta: Array) -> tuple[FactorGraphs, Array]:
+    """Return sequences as graphs, whose parts are those of the chain, and their scores."""
     lengths, which = np.unique(chain.lengths, return_inverse=True)
     graphs = FactorGraphs(Structures([_path(length, chain.n_labels) for length in lengths], chain.n_labels), which)
     scores = np.empty(graphs.n_parts)
@@ -23,7 +28,7 @@ def mixed_paths(chain: Chain, theta: Array, temperatures: tuple[float, float], h
     nodes[chain.offsets[:-1]] += legal.first
     nodes[chain.offsets[1:] - 1] += legal.last
     graphs.tables(scores)[:] = chain.transitions(theta) + legal.between
-    return Tree().mixed(graphs, scores, temperatures, hidden)
+    return graphs, scores
 
 
 def _path(length: int, n_labels: int) -> Structure:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from maximand.spaces.base import OutputSpace
+from maximand.spaces.label_states import LabelStates
 from maximand.support import Array, Bools, Ints
 
 
@@ -21,6 +22,7 @@ class LabelledSpace(OutputSpace):
     n_labels: int
     indicators: bool = False
     hidden: Bools | None = None  # per slot: whether it is never annotated; None: no slot is
+    states: LabelStates | None = None  # what stands in the place of labels, where these have hidden states
 
     @property
     @abstractmethod
@@ -41,6 +43,10 @@ class LabelledSpace(OutputSpace):
         """Whether every slot is left a label, and an output has such labels."""
         left = np.bincount(self.slots, ~annotation.allowed_nodes.any(axis=1), self.n_examples) == 0
         return left & super().possible(annotation)
+
+    def open(self, annotation: Any) -> Any:
+        """Say which slots have a label that the annotation leaves open: of a known label the state may be hidden."""
+        return annotation.open if self.states is None else self.states.labels(annotation) < 0
 
     def expected(self, matrix: Array, mean: Array) -> Array:
         """Return the expected costs (slot, label) of labels, matrix[true label, label], when psi has the given mean."""

@@ -31,11 +31,6 @@ class Annotations:
         return np.logical_and.reduce([annotation.full for annotation in self.factors])
 
     @property
-    def open(self) -> tuple[Any, ...]:
-        """Which slots of each factor are not known."""
-        return tuple(annotation.open for annotation in self.factors)
-
-    @property
     def n_annotated(self) -> Ints:
         """Per example: of how many rows of all factors something is known."""
         return np.sum([annotation.n_annotated for annotation in self.factors], axis=0)
@@ -136,6 +131,10 @@ class Product(OutputSpace):
     def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
         """Soft maximum of each factor."""
         return self._each(lambda _, space, part: space.marginals(part, temperature), theta)
+
+    def open(self, annotation: Annotations) -> tuple[Any, ...]:
+        """Say which slots of each factor the annotation leaves open."""
+        return tuple(space.open(own) for space, own in zip(self.factors, annotation.factors, strict=True))
 
     def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Any = None) -> Support:
         """Soft maximum of each factor; `hidden` has what each takes."""

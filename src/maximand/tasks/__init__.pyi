@@ -12,6 +12,7 @@ from maximand.tasks.oracle import OracleTask as OracleTask
 from maximand.tasks.rankings import RankingTask as RankingTask
 from maximand.tasks.schemes import bio as bio
 from maximand.tasks.schemes import bioes as bioes
+from maximand.tasks.sequences import HiddenPositions as HiddenPositions
 from maximand.tasks.sequences import Ragged as Ragged
 from maximand.tasks.tagging import TaggingTask as TaggingTask
 from maximand.tasks.windows import WindowVectorizer as WindowVectorizer

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from maximand.support import Bools, Ints
+from maximand.spaces import Labels, LabelStates
+from maximand.support import Array, Bools, Ints
 
 Candidates = (set, frozenset)
 MISSING = np.iinfo(np.int64).min
@@ -106,7 +107,8 @@ def _array(distinct: list[Any]) -> np.ndarray:
 class LabelNames:
     """Translates labels to codes 0, 1, ... and back."""
 
-    packed = ("classes",)
+    packed: tuple[str, ...] = ("classes",)
+    states: LabelStates | None = None
 
     def __init__(self, classes: np.ndarray):
         self.classes = classes
@@ -116,6 +118,39 @@ class LabelNames:
     def count(self) -> int:
         """The number of labels."""
         return self.classes.size
+
+    def check(self) -> None:
+        """Refuse what does not fit together."""
+
+    @property
+    def part_titles(self) -> list[str]:
+        """What the columns of nodes are called."""
+        return [str(label) for label in self.classes.tolist()]
+
+    @property
+    def n_states(self) -> int:
+        """The number of states that slots may have: one for each label."""
+        return self.count
+
+    def annotation(self, codes: Ints, offsets: Ints, candidates: Bools) -> Labels:
+        """Return the annotation of slots, of which example i has offsets[i]:offsets[i+1]."""
+        return Labels(codes, offsets, self.count, candidates)
+
+    def label_codes(self, annotation: Labels) -> Ints:
+        """Return the label of each slot, below 0 where it is not known."""
+        return annotation.codes
+
+    def named(self, codes: Ints) -> np.ndarray:
+        """Return the labels of codes."""
+        return np.asarray(self.classes[codes])
+
+    def scores(self, nodes: Array, hidden: Bools | None) -> Array:
+        """Return the score of each label of slots."""
+        return nodes
+
+    def chances(self, nodes: Array, hidden: Bools | None) -> Array:
+        """Return the probability of each label of slots."""
+        return nodes
 
     def code(self, label: Any, row: int, where: Callable[[int], str] = in_y) -> int:
         """Return the code of the label of a row; where(row) names its place in the error."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
 from maximand.features import Rows
+from maximand.support import Bools, Ints
 from maximand.tasks.base import finite_rows
 from maximand.tasks.feature_dicts import looked_up
 
@@ -23,6 +24,48 @@ class Ragged:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+
+@dataclass(frozen=True)
+class HiddenPositions:
+    """Sequences in any form, and which of their positions always are hidden: a mask for each, or one for all tokens."""
+
+    sequences: Any
+    hidden: Any
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+
+def in_one(X: Any, lengths: Any, hidden: Any) -> Any:
+    """Return sequences together with their lengths and with which positions are hidden, where these are given."""
+    X = X if lengths is None else Ragged(X, lengths)
+    return X if hidden is None else HiddenPositions(X, hidden)
+
+
+def parted(X: Any) -> tuple[Any, Any]:
+    """Return sequences and what says which of their positions are hidden, None where nothing does."""
+    return (X.sequences, X.hidden) if isinstance(X, HiddenPositions) else (X, None)
+
+
+def flat_mask(hidden: Any, offsets: Ints) -> Bools | None:
+    """Return for all tokens whether they are hidden, checked against their sequences."""
+    if hidden is None:
+        return None
+    if not (isinstance(hidden, np.ndarray) and hidden.ndim == 1 and hidden.dtype != object):
+        masks = [np.asarray(mask) for mask in hidden]
+        if len(masks) != offsets.size - 1:
+            raise ValueError(f"hidden has {len(masks)} masks and X {offsets.size - 1} sequences; give one for each.")
+        for i, (mask, length) in enumerate(zip(masks, np.diff(offsets), strict=True)):
+            if mask.shape != (length,):
+                raise ValueError(f"hidden[{i}] has shape {mask.shape} but X[{i}] has {length} tokens.")
+        hidden = np.concatenate(masks)
+    if hidden.dtype != np.bool_ or hidden.size != offsets[-1]:
+        raise ValueError(
+            f"hidden has {hidden.size} entries of type {hidden.dtype}; say True or False of each of the {offsets[-1]} "
+            "tokens."
+        )
+    return hidden
 
 
 def lay_out(X: Any, vectorizer: Any, fitting: bool) -> tuple[Rows, Any]:
@@ -43,7 +86,7 @@ def lay_out(X: Any, vectorizer: Any, fitting: bool) -> tuple[Rows, Any]:
         X = list(X)
         if not X:
             raise ValueError("X holds no sequences.")
-        lengths = np.array([_length(x) for x in X], dtype=np.int64)
+        lengths = np.array([length_of(x) for x in X], dtype=np.int64)
         filled = next((x for x, length in zip(X, lengths, strict=True) if length), None)
         if (
             filled is not None
@@ -62,7 +105,8 @@ def lay_out(X: Any, vectorizer: Any, fitting: bool) -> tuple[Rows, Any]:
     return Rows(matrix, offsets), vectorizer
 
 
-def _length(x: Any) -> int:
+def length_of(x: Any) -> int:
+    """Return the number of tokens of a sequence."""
     return int(x.shape[0]) if hasattr(x, "shape") else len(x)
 
 

@@ -12,16 +12,26 @@ import numpy as np
 from maximand.cards.answers import by_label, scores_by_label
 from maximand.cards.card import Card, Scored, class_names
 from maximand.cards.data import Dataset, Unlabelled
-from maximand.cards.options import CLASS_WEIGHT, INFERENCE, INFERENCES, Option, Options, weights_by_label
+from maximand.cards.options import (
+    CLASS_WEIGHT,
+    INFERENCE,
+    INFERENCES,
+    STATES_PER_LABEL,
+    Option,
+    Options,
+    weights_by_label,
+)
 from maximand.estimators.graph_labeler.checkup import CHECKUP
 from maximand.estimators.graph_labeler.estimator import GraphLabeler
 from maximand.estimators.graph_labeler.reading import FORMATS
 from maximand.features import GraphFeatures, TableWeights
+from maximand.spaces import LabelStates
 from maximand.spaces.node_types import node_kind, table_kind
 from maximand.tasks import GraphTask, NodesAndEdges
+from maximand.tasks.bound_graphs import BoundGraphs
 from maximand.tasks.graph_layout import noun_of
-from maximand.tasks.graphs import BoundGraphs
 from maximand.tasks.node_types import NodeType
+from maximand.tasks.state_names import StateNames
 
 OPTIONS = (
     Option(
@@ -36,6 +46,7 @@ OPTIONS = (
     Option("--undirected", "give all directions of the edges of grids the same weights", bool, False),
     INFERENCE,
     CLASS_WEIGHT,
+    STATES_PER_LABEL,
 )
 
 
@@ -49,12 +60,13 @@ def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     own = {name: options[name] for name in ("tables", "associative", "diagonals")}
     own["class_weight"] = weights_by_label(options["class_weight"], chain.from_iterable(data.y))
     inference = INFERENCES[options["inference"]] if options["inference"] else None
+    own["n_states_per_label"] = options["states_per_label"]
     return GraphLabeler(directional=not options["undirected"], inference=inference, **own, **settings)
 
 
 def check(task: BoundGraphs) -> None:
     """Refuse features or tables that do not fit the labels."""
-    features, everyone = task.features, np.arange(task.names.count)
+    features, everyone = task.features, np.arange(task.names.n_states)
     labels = [own.labels for own in task.types] or [everyone]
     sizes = [own.size for own in labels]
     if not all(np.isin(own, everyone).all() and np.unique(own).size == own.size for own in labels):
@@ -100,7 +112,7 @@ def scores(predictor: Any, answers: Any, data: Dataset) -> Scored:
 def part_name(predictor: Any, kind: str, part: int) -> tuple[str, str]:
     """Name the label of a node, or those at the ends of an edge; by types where nodes have types."""
     task, n = predictor.task_, len(predictor.task_.features.nodes)
-    by_type = list(predictor.classes_by_type_.values())
+    by_type = list(predictor.classes_by_type_.values()) if task.types else [task.names.part_titles]
     for t, name in enumerate(task.type_names):
         if kind == node_kind(t, n):
             return name or "", str(by_type[t][part])
@@ -123,7 +135,7 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=CHECKUP,
-    stored=(GraphFeatures, TableWeights, NodeType),
+    stored=(GraphFeatures, TableWeights, NodeType, StateNames, LabelStates),
     options=OPTIONS,
     part_name=part_name,
 )

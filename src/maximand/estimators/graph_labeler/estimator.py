@@ -64,9 +64,11 @@ class GraphLabeler(LatentPredictor):
     decoder : Decoder or None
         How to predict; `MaxScore(inference)` takes another inference than training. None chooses labels by the sum over
         hidden nodes where the loss sums over these; `MaxScore()` chooses labels and hidden states together.
+    n_states_per_label : int or dict
+        How many hidden states every label has, or some do; for nodes of one type. Tables are between states then.
     random_state, n_restarts : int
-        Where nodes are hidden: the seed of the weights that training starts from, and how often it does; the best model
-        is kept.
+        Where something is hidden: the seed of the weights that training starts from, and how often it does; the best
+        model is kept.
     """
 
     tables: str | Any = "full"
@@ -79,6 +81,7 @@ class GraphLabeler(LatentPredictor):
     cost: Cost | None = None
     class_weight: dict[Any, float] | str | None = None
     classes: Any = None
+    n_states_per_label: Any = 1
     decoder: Decoder | None = None
 
     def fit(self, X: Any, Y: Any, sample_weight: Any = None, *, latent_start: Any = None) -> Self:
@@ -89,13 +92,14 @@ class GraphLabeler(LatentPredictor):
         X, bound, examples, annotation = self._bind(listed(X), Y)
         self._start_at(bound, examples, Y, latent_start)
         if self.class_weight is not None:
-            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes)
+            codes = bound.names.label_codes(annotation)
+            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, codes)
         return self._train(X, bound, examples, annotation, checked_weight(sample_weight, examples.n_examples))
 
     def _unbound(self) -> GraphTask:
         return GraphTask(
             self.tables, self.associative, self.diagonals, self.directional, self.fit_intercept, self.cost,
-            self.classes, self.inference,
+            self.classes, self.inference, self.n_states_per_label,
         )  # fmt: skip
 
     def predict(self, X: Any) -> list[Any]:

@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from maximand.cards.card import Card, class_names
+from maximand.cards.card import Card
 from maximand.cards.checkup import Checkup, Finding, matrix_bytes
 from maximand.cards.data import Dataset
 from maximand.cards.findings import of_labels
-from maximand.cards.options import CLASS_WEIGHT, Option, Options
+from maximand.cards.options import CLASS_WEIGHT, STATES_PER_LABEL, Option, Options
 from maximand.cards.steps import first_step
 from maximand.estimators.tagger.answers import lines, scores
 from maximand.estimators.tagger.estimator import SCHEMES, SequenceTagger
 from maximand.estimators.tagger.reading import FORMATS, TaggedSentences
 from maximand.features import ChainFeatures
-from maximand.spaces import Legality, OutputSpace
+from maximand.spaces import LabelStates, Legality, OutputSpace
 from maximand.tasks import Ragged, TaggingTask, WindowVectorizer, bio, bioes
+from maximand.tasks.state_names import StateNames
 from maximand.tasks.tagging import BoundTagging
 
 PLANES = 0.6  # planes of single sequences, as a multiple of the input
@@ -29,12 +30,14 @@ OPTIONS = (
     Option("--window", "neighbours to either side whose columns are features", int, 2),
     Option("--affixes", "longest prefix and suffix of words as features", int, 0),
     CLASS_WEIGHT,
+    STATES_PER_LABEL,
 )
 
 
 def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
     """Return a tagger, for text behind a vectoriser."""
-    tagger = SequenceTagger(scheme=options["scheme"], class_weight=options["class_weight"], **settings)
+    own = {name: options[name] for name in ("scheme", "class_weight")}
+    tagger = SequenceTagger(n_states_per_label=options["states_per_label"], **own, **settings)
     if isinstance(data.X, TaggedSentences):
         return make_pipeline(WindowVectorizer(options["window"], options["affixes"]), tagger)
     return tagger
@@ -42,10 +45,10 @@ def build(data: Dataset, settings: dict[str, Any], options: Options) -> Any:
 
 def check(task: BoundTagging) -> None:
     """Refuse features or transitions that do not fit the tags."""
-    if task.names.count != task.features.n_labels:
+    if task.names.n_states != task.features.n_labels:
         raise ValueError("The features do not fit the tags.")
     if task.legality is not None:
-        task.legality.check(task.features.n_labels)
+        task.legality.check(task.names.count)
 
 
 def counts(data: Dataset) -> Counter[Any]:
@@ -100,7 +103,7 @@ def planes(matrix: Any, space: OutputSpace, data: Dataset) -> tuple[float, float
 
 def part_name(predictor: Any, kind: str, part: int) -> tuple[str, str]:
     """Name a tag, or a tag and the next one."""
-    tags = class_names(predictor)
+    tags = predictor.task_.names.part_titles
     before, after = divmod(part, len(tags))
     return (f"{tags[before]} →", tags[after]) if kind == "transitions" else ("", tags[part])
 
@@ -115,7 +118,7 @@ CARD = Card(
     lines=lines,
     scores=scores,
     checkup=Checkup(counts, findings, sizes, rows=rows, digests=digests, planes=planes),
-    stored=(ChainFeatures, Legality),
+    stored=(ChainFeatures, Legality, StateNames, LabelStates),
     options=OPTIONS,
     part_name=part_name,
 )

@@ -13,29 +13,35 @@ from sklearn.utils.validation import check_is_fitted
 from maximand.batch import require_outputs
 from maximand.costs import Cost
 from maximand.decoding import Decoder
+from maximand.estimators.latent import LatentPredictor
 from maximand.estimators.means import probabilistic
-from maximand.estimators.predictor import StructuredPredictor, joined
+from maximand.estimators.predictor import joined
 from maximand.estimators.scoring import class_cost, share_right
 from maximand.features import Examples
 from maximand.losses import Loss, named
 from maximand.oracles import Projection
 from maximand.spaces import Chain, Legality
-from maximand.support import Array, Ints
+from maximand.support import Array, Bools, Ints
 from maximand.tasks import Ragged, TaggingTask, bio, bioes
 from maximand.tasks.base import checked_weight
+from maximand.tasks.sequences import flat_mask, in_one, length_of, parted
 from maximand.tasks.tagging import flat_tags
 
 SCHEMES: dict[str, Callable[[Any], Legality]] = {"BIO": bio, "BIOES": bioes}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SequenceTagger(StructuredPredictor):
+class SequenceTagger(LatentPredictor):
     """Tags every token of a sequence by a linear chain: scores for tokens and for neighbouring tags.
 
     With loss="crf" this is a linear-chain conditional random field, with "hinge" a structural SVM. X is a list of
     matrices (token, feature), dense or sparse; one matrix with lengths=; or a list of lists of feature dicts, or of
     lists of feature names. Y is a list of tag sequences; a tag is a label, None, NaN or -1 where it is not known,
     or a set of candidates.
+
+    Tags may have hidden states (`n_states_per_label`), and positions that `hidden=` marks, by a mask for each sequence,
+    are never tagged but have states of their own (`n_hidden_states`). With loss="marginal" or "crf" what is hidden is
+    summed out, with "hinge" completed; predictions have None at hidden positions, and `predict_latent` has states.
 
     The other parameters and the attributes are those of `StructuredPredictor`, and `classes_`.
 
@@ -58,6 +64,13 @@ class SequenceTagger(StructuredPredictor):
         All tags, where some may be missing from the training data.
     vectorizer : transformer or None
         Turns feature dicts into rows; None for scikit-learn's DictVectorizer(sort=False).
+    n_states_per_label : int or dict
+        How many hidden states every tag has, or some do.
+    n_hidden_states : int
+        How many states hidden positions have.
+    random_state, n_restarts : int
+        Where something is hidden: the seed of the weights that training starts from, and how often it does; the best
+        model is kept.
     """
 
     loss: str | Loss | Projection = "crf"
@@ -69,15 +82,30 @@ class SequenceTagger(StructuredPredictor):
     class_weight: dict[Any, float] | str | None = None
     classes: Any = None
     vectorizer: Any = None
+    n_states_per_label: Any = 1
+    n_hidden_states: int = 0
     decoder: Decoder | None = None
 
     def fit(
-        self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, position_weight: Any = None
+        self,
+        X: Any,
+        Y: Any,
+        sample_weight: Any = None,
+        *,
+        lengths: Any = None,
+        position_weight: Any = None,
+        hidden: Any = None,
+        latent_start: Any = None,
     ) -> Self:
-        """Learn from sequences; position_weight (like Y, numbers) multiplies the cost of a mistake at each token."""
-        X, bound, examples, annotation = self._bind(X if lengths is None else Ragged(X, lengths), Y)
+        """Learn from sequences; position_weight (like Y, numbers) multiplies the cost of a mistake at each token.
+
+        latent_start, where given, has states to start from, as `predict_latent` returns them.
+        """
+        X, bound, examples, annotation = self._bind(in_one(X, lengths, hidden), Y)
+        self._start_at(bound, examples, Y, latent_start)
         if self.class_weight is not None:
-            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, annotation.codes)
+            codes = bound.names.label_codes(annotation)
+            bound.cost = class_cost(self.class_weight, self.cost, self.classes_, codes)
         if position_weight is not None:
             self._check_position_weight()
             annotation = replace(annotation, weights=_position_weights(position_weight, np.diff(annotation.offsets)))
@@ -92,8 +120,9 @@ class SequenceTagger(StructuredPredictor):
 
     def _unbound(self) -> TaggingTask:
         return TaggingTask(
-            self.fit_intercept, self.cost, self.classes, self.pairs, self.boundaries, self._legality(), self.vectorizer
-        )
+            self.fit_intercept, self.cost, self.classes, self.pairs, self.boundaries, self._legality(), self.vectorizer,
+            self.n_states_per_label, self.n_hidden_states,
+        )  # fmt: skip
 
     def _legality(self) -> Callable[[Any], Legality] | None:
         if not isinstance(self.scheme, str):
@@ -102,21 +131,37 @@ class SequenceTagger(StructuredPredictor):
             raise ValueError(f"There is no tagging scheme {self.scheme!r}; choose one of {', '.join(SCHEMES)}.")
         return SCHEMES[self.scheme]
 
-    def predict(self, X: Any, lengths: Any = None) -> list[np.ndarray]:
-        """Return the tags of each sequence."""
-        return self._filled(super().predict, X, lengths, np.empty(0, dtype=object))
+    def predict(self, X: Any, lengths: Any = None, hidden: Any = None) -> list[np.ndarray]:
+        """Return the tags of each sequence; None at hidden positions."""
+        return self._filled(super().predict, in_one(X, lengths, hidden), np.empty(0, dtype=object))
 
-    def decision_function(self, X: Any, lengths: Any = None) -> list[Array]:
-        """Return for each sequence the scores (token, tag), without those of transitions."""
-        return self._filled(super().decision_function, X, lengths, np.empty((0, 0)))
+    def decision_function(self, X: Any, lengths: Any = None, hidden: Any = None) -> list[Array]:
+        """Return for each sequence the scores (token, tag), without those of transitions.
+
+        That of a tag is the one of its best state, and hidden positions have NaN.
+        """
+        return self._filled(super().decision_function, in_one(X, lengths, hidden), np.empty((0, 0)))
 
     @available_if(probabilistic)
-    def predict_proba(self, X: Any, lengths: Any = None) -> list[Array]:
-        """Return for each sequence the marginal probabilities (token, tag)."""
-        return self._filled(super().predict_proba, X, lengths, np.empty((0, 0)))
+    def predict_proba(self, X: Any, lengths: Any = None, hidden: Any = None) -> list[Array]:
+        """Return for each sequence the marginal probabilities (token, tag); NaN at hidden positions."""
+        return self._filled(super().predict_proba, in_one(X, lengths, hidden), np.empty((0, 0)))
+
+    def predict_latent(self, X: Any, lengths: Any = None, hidden: Any = None) -> list[Ints]:
+        """Return for each token the number of its state, among those of the tag predicted, or of hidden positions."""
+        self._check_hidden()
+        return self._filled(super().predict_latent, in_one(X, lengths, hidden), np.empty(0, dtype=np.int64))
+
+    def predict_latent_proba(self, X: Any, lengths: Any = None, hidden: Any = None) -> list[Array]:
+        """Return the probabilities (token, state) of the states in `states_`, given the tags that are predicted."""
+        self._check_hidden()
+        return self._filled(super().predict_latent_proba, in_one(X, lengths, hidden), np.empty((0, 0)))
 
     def predict_k_best(self, X: Any, k: int, lengths: Any = None) -> list[list[tuple[float, np.ndarray]]]:
         """Return for each sequence its k best tag sequences with their scores, best first."""
+        check_is_fitted(self, "weights_")
+        if self.task_.has_hidden:
+            raise ValueError("The best few are sequences of tags, and these have hidden states; use predict().")
 
         def ranked(part: Examples, theta: Array) -> list[list[tuple[float, np.ndarray]]]:
             space = part.space
@@ -126,42 +171,37 @@ class SequenceTagger(StructuredPredictor):
                 for answer in space.k_best(theta, k)
             ]
 
-        return self._filled(lambda filled: joined(self._answers(filled, ranked)), X, lengths, [])
+        return self._filled(lambda filled: joined(self._answers(filled, ranked)), in_one(X, lengths, None), [])
 
-    def score(self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None) -> float:
+    def score(self, X: Any, Y: Any, sample_weight: Any = None, *, lengths: Any = None, hidden: Any = None) -> float:
         """Return the share of annotated tags that are right; sample_weight is per sequence."""
-        X = X if lengths is None else Ragged(X, lengths)
-        predicted = self.predict(X)
+        predicted = self.predict(X, lengths, hidden)
         sizes = np.array([len(tags) for tags in predicted])
         true = flat_tags(Y, np.concatenate([[0], np.cumsum(sizes)]), self.classes_)
         guesses = [tag for tags in predicted for tag in tags.tolist()]
         return share_right(true, guesses, sizes, sample_weight)
 
-    def _filled(self, answer: Callable[[Any], list[Any]], X: Any, lengths: Any, empty: Any) -> list[Any]:
+    def _filled(self, answer: Callable[[Any], list[Any]], X: Any, empty: Any) -> list[Any]:
         """Answer for the sequences that have tokens and put `empty` where there are none."""
         check_is_fitted(self, "weights_")
-        if lengths is not None:
-            X = Ragged(X, lengths)
+        X, hidden = parted(X)
+        X = X if isinstance(X, Ragged) else list(X)
+        sizes = np.asarray(X.lengths) if isinstance(X, Ragged) else np.array([length_of(x) for x in X], dtype=np.int64)
+        hidden = flat_mask(hidden, np.concatenate([[0], np.cumsum(sizes)]))
+        if sizes.size and sizes.all():
+            return answer(in_one(X, None, hidden))
+        self._require_tags(sizes, hidden)
         if isinstance(X, Ragged):
-            sizes = np.asarray(X.lengths)
-            if (sizes > 0).all():
-                return answer(X)
-            self._require_tags(sizes)
-            answers = iter(answer(Ragged(X.matrix, sizes[sizes > 0])) if sizes.any() else [])
+            filled: Any = Ragged(X.matrix, sizes[sizes > 0])
         else:
-            X = list(X)
-            sizes = np.array([x.shape[0] if hasattr(x, "shape") else len(x) for x in X])
-            if sizes.size and sizes.all():
-                return answer(X)
-            self._require_tags(sizes)
             filled = [x for x, size in zip(X, sizes, strict=True) if size]
-            answers = iter(answer(filled) if filled else [])
+        answers = iter(answer(in_one(filled, None, hidden)) if sizes.any() else [])
         return [next(answers) if size else empty for size in sizes]
 
-    def _require_tags(self, sizes: Ints) -> None:
+    def _require_tags(self, sizes: Ints, hidden: Bools | None) -> None:
         """Refuse sequences that are too short to be legal, counting empty ones too."""
         filled = np.flatnonzero(sizes)
-        require_outputs(Chain(sizes[filled], self.task_.names.count, self.task_.legality), filled)
+        require_outputs(self.task_.chain(sizes[filled], hidden), filled)
 
 
 def _position_weights(position_weight: Any, lengths: Ints) -> Array:
