@@ -79,6 +79,7 @@ from maximand.support import Guarantee as Guarantee
 from maximand.support import Support as Support
 from maximand.tasks import Budget as Budget
 from maximand.tasks import GraphTask as GraphTask
+from maximand.tasks import HiddenPositions as HiddenPositions
 from maximand.tasks import Independent as Independent
 from maximand.tasks import MulticlassTask as MulticlassTask
 from maximand.tasks import MultilabelTask as MultilabelTask
@@ -86,7 +87,6 @@ from maximand.tasks import NodesAndEdges as NodesAndEdges
 from maximand.tasks import OracleTask as OracleTask
 from maximand.tasks import OrdinalTask as OrdinalTask
 from maximand.tasks import Pairwise as Pairwise
-from maximand.tasks import HiddenPositions as HiddenPositions
 from maximand.tasks import Ragged as Ragged
 from maximand.tasks import RankingTask as RankingTask
 from maximand.tasks import TaggingTask as TaggingTask

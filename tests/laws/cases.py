@@ -95,6 +95,7 @@ GRAPHS = [
 NODES = [[2, 1, 0, 0], [1, 2], [2], [0, 0, 1, 2]]
 # Label 0 has two states, label 2 too; hidden positions have one.
 STATES = LabelStates.of([2, 1, 2], 1)
+OF_CLASSES = LabelStates.of([2, 1, 3])
 HIDDEN_POSITIONS = np.array([0, 1, 0, 0, 1, 0, 0, 0, 0, 1], dtype=bool)
 STATE_LEGALITY = STATES.legality(LEGALITY)
 NEVER_SEEN = np.array([0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1], dtype=bool)
@@ -217,12 +218,19 @@ HIDDEN_CASES = [
         partial=labels(3, [[-1, -1, 0, -1], [1, 2], [-1], [-1, -1, -1, -1]]),
     ),
     Case(
+        "choice, states of labels",
+        Choice(7, 6, OF_CLASSES),
+        OF_CLASSES.annotation(CLASSES),
+        CLASS_COSTS,
+        partial=OF_CLASSES.annotation(choices(3, [0, -1, 1, -2, 0, -1, 1], [[1, 1, 0]])),
+    ),
+    Case(
         "chain, states of labels and of hidden positions",
         Chain(np.array([3, 1, 4, 2]), 6, STATE_LEGALITY, STATES, HIDDEN_POSITIONS),
-        STATES.annotation(labels(3, [[0, -1, 1], [2], [-1, 1, 2, 0], [1, -1]])),
+        STATES.annotation(labels(3, [[0, -1, 2], [0], [-1, 1, 2, 0], [1, -1]])),
         TOKEN_COSTS,
         chain_with_states,
-        partial=STATES.annotation(choices(3, [[0, -1, -2], [2], [-1, -1, 2, -2], [-1, -1]], [[1, 1, 0]])),
+        partial=STATES.annotation(choices(3, [[0, -1, -2], [0], [-1, -1, 2, -2], [-1, -1]], [[1, 1, 0]])),
     ),
     Case(
         "graph, states of labels",

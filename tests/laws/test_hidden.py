@@ -13,6 +13,7 @@ from maximand.capabilities import Can
 from maximand.inference import Exhaustive, Structure
 from maximand.losses import CRF, HINGE, marginal
 from maximand.oracles import Over, Soft, Target
+from maximand.solvers import CCCP, Result
 from maximand.spaces import Graph, Labels
 from maximand.spaces.labelled import joined_hidden
 from maximand.support import Guarantee
@@ -124,6 +125,18 @@ def test_known_members_of_the_family(case, seed):
             ours, theirs = (loss(case.space, theta, target) for loss in (one, other))
             np.testing.assert_allclose(ours.value, theirs.value, atol=1e-9)
             np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-9)
+
+
+@EVERY_PAIR
+@pytest.mark.parametrize("case", HIDDEN_CASES, ids=lambda case: case.name)
+def test_rounds_never_increase_the_objective(case, temperatures):
+    objective = case.objective(marginal(*temperatures), case.partial)
+    start = Result.start(case.weights(np.random.default_rng(0)))
+    found = CCCP(tolerance=1e-9, max_iterations=8).minimize(objective, start)
+    values = np.array([record.value for record in found.history])
+    assert len(values) > 2
+    assert (np.diff(values) <= 1e-9 * np.abs(values[:-1])).all()
+    assert values[-1] < 0.9 * objective.value(start.weights)
 
 
 def test_qualities_are_derived():

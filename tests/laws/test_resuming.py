@@ -5,17 +5,18 @@ from itertools import product
 
 import numpy as np
 import pytest
-from cases import CASES, SOLVERS
+from cases import CASES, HIDDEN_CASES, SOLVERS
 
 from maximand.callbacks.checkpoint import CLASSES
 from maximand.files.container import from_bytes, to_bytes
 from maximand.files.packing import Packer, Unpacker
-from maximand.losses import CRF, EUCLIDEAN, HINGE, RAMP
+from maximand.losses import CRF, EUCLIDEAN, HINGE, RAMP, marginal
 from maximand.solvers import CCCP, LBFGS, NSlack, Perceptron
 from maximand.solvers.snapshots import snapshot
 from thinning import EVERYTHING, cover
 
 LOSSES = [HINGE, RAMP, EUCLIDEAN, *([CRF] if EVERYTHING else [])]
+ASKED = [*product(CASES, LOSSES), *product(HIDDEN_CASES, [HINGE, CRF, marginal(), marginal(0.3, 0.7)])]
 ALL_SOLVERS = {
     **SOLVERS,
     "Perceptron": Perceptron(batch_size=2),
@@ -46,7 +47,7 @@ def runs():
     """Every case with every loss and each solver that is valid for it; thinned, every kind of case with each solver."""
     found = [
         (case, loss, name)
-        for case, loss in product(CASES, LOSSES)
+        for case, loss in ASKED
         if case.answers(loss)
         for objective in [case.objective(loss)]
         for name, solver in ALL_SOLVERS.items()

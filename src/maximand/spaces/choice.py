@@ -7,22 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from maximand.capabilities import USUAL, Can
+from maximand.capabilities import NOTHING, USUAL, Can
 from maximand.numerics.choice import best_columns, soft_columns
 from maximand.numerics.simplex import project_simplex
+from maximand.spaces.label_states import LabelStates
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
-from maximand.support import Array, Geometry, Support
+from maximand.support import Array, Bools, Geometry, Support
 
 
 @dataclass(frozen=True)
 class Choice(TableSpace):
     """Multiclass outputs: part l of example i says that its label is l, so theta is a matrix (example, label).
 
-    The hull is the simplex.
+    The hull is the simplex. `states` says what labels stand for where they are hidden states of others.
     """
 
     n_labels: int
+    states: LabelStates | None = None
 
     n_slots = 1
     indicators = True
@@ -30,7 +32,8 @@ class Choice(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS | Can.MIXED
+        hidden = Can.HIDDEN if self.states is not None and self.states.several else NOTHING
+        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS | Can.MIXED | hidden
 
     @property
     def width(self) -> int:
@@ -65,6 +68,21 @@ class Choice(TableSpace):
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         soft_columns(self.nodes(theta), temperature, values, self.nodes(mean))
         return Support(values, mean)
+
+    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
+        """Soft maximum over labels of that over their states; over all states where the label is hidden too."""
+        if self.states is None or not self.states.several:
+            return super().mixed(theta, temperatures, hidden)
+        n, (outer, inner) = self.n_examples, temperatures
+        blocks = np.split(self.nodes(theta), self.states.first[1:-1], axis=1)
+        inside = [Choice(n, block.shape[1]).soft(block.ravel(), inner) for block in blocks]
+        labels = Choice(n, len(blocks)).soft(np.stack([own.value for own in inside], axis=1).ravel(), outer)
+        shares = np.split(labels.mean.reshape(n, -1), len(blocks), axis=1)
+        mean = np.hstack([share * own.mean.reshape(n, -1) for share, own in zip(shares, inside, strict=True)]).ravel()
+        if hidden is None or not hidden.any():
+            return Support(labels.value, mean)
+        whole = self.soft(theta, inner)
+        return Support(np.where(hidden, whole.value, labels.value), self.layout.choose(mean, whole.mean, hidden))
 
     def argmax_other(self, theta: Array, annotation: Labels) -> Support:
         """Largest score among the labels that the annotation excludes."""

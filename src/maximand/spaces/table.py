@@ -49,10 +49,14 @@ class TableSpace(LabelledSpace):
         """View theta as the matrix (example, part)."""
         return theta.reshape(self.n_examples, self.width)
 
+    def soft(self, theta: Array, temperature: float) -> Support:
+        """Soft maximum, at temperature 0 the maximum."""
+        return self.marginals(theta, temperature) if temperature else self.argmax(theta)
+
     def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
         """With one slot an example is visible or hidden as a whole."""
         self.require(Can.MIXED)
-        visible, inside = (self.marginals(theta, heat) if heat else self.argmax(theta) for heat in temperatures)
+        visible, inside = (self.soft(theta, heat) for heat in temperatures)
         hidden = joined_hidden(self, hidden)
         value = np.where(hidden, inside.value, visible.value)
         return Support(value, self.layout.choose(visible.mean, inside.mean, hidden))
