@@ -3,6 +3,8 @@
 Whatever the sign and the container, training and scoring are those of None in a list.
 """
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -84,8 +86,12 @@ CASES = {
         StructuredPredictor(OracleTask(lambda theta, _: (theta > 0).astype(float), lambda x: np.outer(x, [1.0, 2.0]))),
         X, SETS, by_row, True,
     ),
+    "OracleTask, rows": (
+        StructuredPredictor(OracleTask(lambda theta, _: (theta > 0).astype(float), lambda x: np.outer(x, [1.0, 2.0]))),
+        X, SETS, whole_rows, False,
+    ),
 }  # fmt: skip
-SIGNS = [None, float("nan"), np.float32("nan"), np.float64("nan"), np.datetime64("NaT"), NA]
+SIGNS = [None, float("nan"), np.float32("nan"), np.float64("nan"), Decimal("nan"), np.datetime64("NaT"), NA]
 CODES = [-1, -1.0, np.int8(-1), np.int64(-1), np.float32(-1)]
 CONTAINERS = [list, scalars, np.array, objects]
 
@@ -108,6 +114,20 @@ def test_every_sign_in_every_container_is_none(name):
             again = fitted(estimator, inputs, holed(container, labels, sign))
             np.testing.assert_array_equal(again[0], weights, err_msg=f"{sign!r} in {container.__name__}")
             assert again[1] == score, (sign, container)
+
+
+def masked(values):
+    """Return an array that hides None behind its mask."""
+    hidden = [[value is None for value in row] if isinstance(row, list) else row is None for row in values]
+    return np.ma.array(np.where(hidden, 0, values).astype(int), mask=hidden)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[3] is not whole_rows])
+def test_what_is_masked_is_not_known(name):
+    estimator, inputs, labels, holed, _ = CASES[name]
+    expected, found = (fitted(estimator, inputs, holed(make, labels, None)) for make in (list, masked))
+    np.testing.assert_array_equal(found[0], expected[0])
+    assert found[1] == expected[1]
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case[4] and case[3] is flat])

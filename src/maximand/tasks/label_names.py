@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
+from decimal import Decimal
 from itertools import repeat
 from typing import Any
 
@@ -17,14 +18,15 @@ from maximand.support import Array, Bools, Ints
 
 Candidates = (set, frozenset)
 MISSING = np.iinfo(np.int64).min
+MAY_BE_NAN = (float, np.inexact, complex, Decimal, date, np.datetime64, np.timedelta64)
 in_y = "y[{}]".format  # where the label of a row is
 
 
 def unknown(label: Any) -> bool:
-    """Whether a label says that nothing is known: None, NaN, no time (NaT), or pandas' NA."""
-    if label is None or label is getattr(sys.modules.get("pandas"), "NA", None):
+    """Whether a label says that nothing is known: None, NaN, no time (NaT), pandas' NA, or numpy's masked."""
+    if label is None or label is np.ma.masked or label is getattr(sys.modules.get("pandas"), "NA", None):
         return True
-    return isinstance(label, (float, np.floating, date, np.datetime64, np.timedelta64)) and bool(label != label)
+    return isinstance(label, MAY_BE_NAN) and bool(label != label)
 
 
 def is_frame(values: Any) -> bool:

@@ -49,7 +49,7 @@ def classes_of(Y: Any, classes: Any) -> LabelNames:
     """Return the given classes, or those that occur; at least two."""
     if classes is not None:
         found = given_classes(classes)
-    elif isinstance(Y, np.ndarray) and Y.dtype.kind in "iufbUS":
+    elif type(Y) is np.ndarray and Y.dtype.kind in "iufbUS":
         found = np.unique(Y[Y == Y])  # NaN is no label
     else:
         found = ordered(named_labels(Y))
@@ -87,7 +87,7 @@ class BoundMulticlass(BoundTable):
             return Shares.of(shares_of(Y, self.names.classes))
         classes = self.names.classes
         # Numbers of one kind are compared exactly; int64 and uint64 would meet as floats.
-        alike = isinstance(Y, np.ndarray) and Y.dtype.kind == classes.dtype.kind and Y.dtype.kind in "iufbUS"
+        alike = type(Y) is np.ndarray and Y.dtype.kind == classes.dtype.kind and Y.dtype.kind in "iufbUS"
         if alike and np.isin(Y, classes).all():
             order = np.argsort(classes)
             return Labels.single(order[np.searchsorted(classes, Y, sorter=order)], self.names.count)

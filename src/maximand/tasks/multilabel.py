@@ -93,6 +93,7 @@ def read(Y: Any, classes: np.ndarray | None, indicators: bool | None = None) -> 
     """
     if issparse(Y):
         return csr_array(Y).toarray()
+    Y = Y.tolist() if isinstance(Y, np.ma.MaskedArray) else Y
     array = np.asarray(Y) if hasattr(Y, "__array__") else None
     if array is not None and array.ndim == 2:
         return array

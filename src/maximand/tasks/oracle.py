@@ -24,7 +24,8 @@ class OracleTask(Task):
 
     X is a list of instances. `features(instance)` returns a matrix (part, feature), and theta = features @ w.
     `encode(y, instance)` counts the parts of an output; without it an output is its vector of counts. In Y, a vector
-    of counts may hold -1, None or NaN for parts that are not known. `decode(psi, instance)` turns counts back into an
+    of counts may hold -1, None or NaN for parts that are not known, and None stands for an output of which nothing is
+    known. `decode(psi, instance)` turns counts back into an
     output.
     `outputs(instance)`, where given, lists all outputs: it adds marginals, hence the crf losses.
     """
@@ -95,7 +96,7 @@ class BoundOracle(BoundTask):
                 )
         matrix = vstack(blocks, format="csr") if issparse(blocks[0]) else np.vstack(blocks).astype(float)
         offsets = np.concatenate([[0], np.cumsum([block.shape[0] for block in blocks])])
-        finite_rows(matrix, offsets)
+        finite_rows(matrix, offsets, "part")
         task = self.task
         space = OracleSpace(task.argmax, X, np.diff(offsets), task.encode, task.outputs, task.guarantee)
         return Examples(space, Rows(csr_array(matrix) if issparse(matrix) else matrix, offsets))
@@ -107,7 +108,10 @@ class BoundOracle(BoundTask):
             raise ValueError(f"X has {sizes.size} instances but Y has {len(Y)} outputs.")
         counts = []
         for i, y in enumerate(Y):
-            counted = y if self.task.encode is None else self.task.encode(y, _instances(examples)[i])
+            if unknown(y):
+                counted = np.full(sizes[i], -1.0)
+            else:
+                counted = y if self.task.encode is None else self.task.encode(y, _instances(examples)[i])
             psi = np.array([-1.0 if unknown(count) else count for count in np.ravel(counted)], dtype=float)
             if psi.size != sizes[i]:
                 raise ValueError(f"Y[{i}] has {psi.size} parts but X[{i}] has {sizes[i]}.")

@@ -139,7 +139,7 @@ def class_weighted(class_weight: Any, classes: np.ndarray, codes: Ints, weight: 
 
 def _partial(y: Any) -> bool:
     """Whether some labels are sets of candidates or not known."""
-    if isinstance(y, np.ndarray) and y.dtype != object:
+    if type(y) is np.ndarray and y.dtype != object:
         return y.dtype.kind == "f" and y.ndim == 1 and bool(np.isnan(y).any())
     try:
         return any(isinstance(label, Candidates) or unknown(label) for label in y)
