@@ -12,7 +12,7 @@ from maximand.identity import identity
 from maximand.oracles import Entropic, Euclidean, Larger, Oracle, Over, Projection, Rescaled, Soft, Target
 from maximand.sets import Everything
 from maximand.spaces import OutputSpace
-from maximand.support import Array, Support
+from maximand.support import Array, Bools, Support
 
 
 @dataclass(frozen=True)
@@ -48,19 +48,36 @@ class Loss:
         theta may come from a neural network: multiply its Jacobian with the `mean` of the answer, the gradient. The
         scores of shared kinds have to be given for every example (`layout.expand`), as the gradient is.
         """
-        self.check(space)
-        penalty = self.penalty(space, theta, target)
-        if self.reward is None:
+        loss = self.on(target.annotation.full)
+        loss.check(space)
+        penalty = loss.penalty(space, theta, target)
+        if loss.reward is None:
             return penalty
-        reward = self.reward(space, theta, target)
+        reward = loss.reward(space, theta, target)
         return Support(penalty.value - reward.value, penalty.mean - reward.mean, penalty.guarantee & -reward.guarantee)
 
-    @property
-    def on_full(self) -> Loss:
-        """The same loss of fully annotated examples: nothing is hidden, so the penalty has one temperature."""
+    def on(self, full: Bools) -> Loss:
+        """Return the same loss of examples that are annotated in full or not; refuse what it cannot do.
+
+        Where all are, nothing is hidden, so the penalty has one temperature.
+        """
+        if not full.all():
+            if isinstance(self.penalty, Rescaled):
+                raise ValueError(
+                    f"{self.name} needs full annotations and example {np.argmin(full)} is partial; use hinge."
+                )
+            return self
         if not isinstance(self.penalty, Soft):
             return self
         return replace(self, penalty=replace(self.penalty, temperature=self.penalty.heats[0]))
+
+    @property
+    def rewarding_annotation(self) -> Loss:
+        """The loss whose reward is the same (soft, regularised) maximum over Y* as the penalty's over Y."""
+        if isinstance(self.penalty, Projection):
+            return replace(self, reward=replace(self.penalty, over=ANNOTATED))
+        heat = self.penalty.heats[1] if isinstance(self.penalty, Soft) else 0.0 if self.penalty.polyhedral else 1.0
+        return replace(self, reward=Soft(ANNOTATED, temperature=heat))
 
     def convex(self, full: bool) -> bool:
         """Whether the loss is convex on data whose annotation is full or not: the reward must be linear."""

@@ -20,7 +20,7 @@ from maximand.engine import Engine, Threads
 from maximand.features import FeatureMap
 from maximand.identity import identity
 from maximand.losses import ANNOTATED, Loss
-from maximand.oracles import Oracle, Projection, Rescaled, Soft
+from maximand.oracles import Oracle, Projection, Soft
 from maximand.shards import Shard
 from maximand.support import Array, Guarantee, Ints, Plane
 
@@ -70,17 +70,13 @@ class Objective:
         shares = np.split(weight / ((weight @ n_annotated) or 1.0), np.cumsum(sizes)[:-1])
         batches = tuple(replace(batch, weight=share) for batch, share in zip(given, shares, strict=True))
         begins = np.cumsum([0, *sizes[:-1]]).tolist()
+        loss = loss.on(np.concatenate([batch.annotation.full for batch in batches]))
         for batch, first in zip(batches, begins, strict=True):
             loss.check(batch.space)
             batch.check_outputs(first)
         engine = engine or Threads()
         placed = engine.place([Shard(batch, features, first) for batch, first in zip(batches, begins, strict=True)])
         objective = cls(batches, features, loss, regularization, engine, placed)
-        partial = np.flatnonzero(~objective.full_examples)
-        if isinstance(loss.penalty, Rescaled) and partial.size:
-            raise ValueError(f"{loss.name} needs full annotations and example {partial[0]} is partial; use hinge.")
-        if objective.full:
-            objective = replace(objective, loss=loss.on_full)
         if loss.reward is not None and loss.convex(objective.full):
             return objective.linearized(np.zeros(features.n_weights))
         return objective
@@ -284,11 +280,7 @@ class Objective:
 
     def rewarding_annotation(self) -> Objective:
         """Return the objective whose reward is the same (soft, regularised) maximum over Y* as the penalty's over Y."""
-        penalty = self.loss.penalty
-        heat = penalty.heats[1] if isinstance(penalty, Soft) else 0.0 if penalty.polyhedral else 1.0
-        soft = Soft(ANNOTATED, temperature=heat)
-        reward = replace(penalty, over=ANNOTATED) if isinstance(penalty, Projection) else soft
-        return replace(self, loss=replace(self.loss, reward=reward), frozen=None)
+        return replace(self, loss=self.loss.rewarding_annotation, frozen=None)
 
     def annotated(self) -> Objective:
         """Return the convex objective whose reward is the mean of the outputs that agree with the annotation.

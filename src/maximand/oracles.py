@@ -62,28 +62,24 @@ class Soft:
     temperature: Temperature = 0.0
 
     @property
-    def _temperatures(self) -> tuple[float, ...]:
-        return self.temperature if isinstance(self.temperature, tuple) else (self.temperature,)
+    def heats(self) -> tuple[float, float]:
+        """The temperatures of outputs and of hidden slots."""
+        return self.temperature if isinstance(self.temperature, tuple) else (self.temperature, self.temperature)
 
     @property
     def _heat(self) -> Temperature:
         """The temperature, a number where two are equal."""
-        return self.temperature if len(set(self._temperatures)) > 1 else self._temperatures[0]
-
-    @property
-    def heats(self) -> tuple[float, float]:
-        """The temperatures of outputs and of hidden slots."""
-        return self._temperatures[0], self._temperatures[-1]
+        return self.heats if self.heats[0] != self.heats[1] else self.heats[0]
 
     @property
     def smooth(self) -> bool:
         """Whether no temperature is 0."""
-        return min(self._temperatures) > 0
+        return min(self.heats) > 0
 
     @property
     def polyhedral(self) -> bool:
         """Whether all temperatures are 0."""
-        return max(self._temperatures) == 0
+        return max(self.heats) == 0
 
     @property
     def bounded(self) -> bool:

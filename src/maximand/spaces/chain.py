@@ -10,12 +10,10 @@ import numpy as np
 
 from maximand.caching import cached_property
 from maximand.capabilities import NOTHING, USUAL, Can
-from maximand.inference import BeliefPropagation, Tree
 from maximand.layout import Kind, Layout, take_runs
 from maximand.numerics.chain import best_paths
 from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
-from maximand.spaces.hidden_chain import as_graphs, mixed_paths
 from maximand.spaces.label_states import LabelStates
 from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
@@ -208,15 +206,10 @@ class Chain(LabelledSpace):
         return Support(sums.values, waiting if len(transitions) == 1 else waiting.array())
 
     def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
-        """Sum out runs of hidden positions; what is left is a chain, unless labels have several states.
+        """Sum out what is hidden first."""
+        from maximand.spaces.hidden_chain import mixed_paths  # graphs are slow to import, and few chains need them
 
-        Summing these out leaves labels that all depend on each other: exact for short sequences alone.
-        """
-        theta, hidden = self._legal(theta), joined_hidden(self, hidden)
-        if self.states is None or not self.states.several:
-            return mixed_paths(self, theta, temperatures, hidden)
-        graphs, scores = as_graphs(self, theta)
-        return self.states.mixed(Tree(wide=BeliefPropagation()), graphs, scores, temperatures, hidden)
+        return mixed_paths(self, self._legal(theta), temperatures, joined_hidden(self, hidden))
 
     def _order(self, transitions: Array) -> Ints:
         """The order in which examples go side by side: the longest first where they can."""

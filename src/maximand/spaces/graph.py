@@ -18,6 +18,7 @@ from maximand.spaces.label_states import LabelStates
 from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
 from maximand.spaces.node_types import NodeTypes, TypedParts
+from maximand.spaces.summed_states import mixed_states
 from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 
@@ -212,7 +213,7 @@ class Graph(LabelledSpace):
         hidden, states = joined_hidden(self, hidden), self.states
         if states is None or not states.several:
             return self._unpacked(self.inference.mixed(self.graphs, self._packed(theta), temperatures, hidden))
-        return states.mixed(self.inference, self.graphs, theta, temperatures, hidden)
+        return mixed_states(states, self.inference, self.graphs, theta, temperatures, hidden)
 
     def _check_scores(self, theta: Array) -> None:
         """Refuse NaN and infinity, naming the graph: kernels would go astray, or round for ever."""

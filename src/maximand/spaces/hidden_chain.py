@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from maximand.inference import FactorGraphs, Structure, Structures, Tree
+from maximand.inference import BeliefPropagation, Tree
+from maximand.spaces.summed_states import as_graphs, mixed_states
 from maximand.support import Array, Bools, Support
 
 if TYPE_CHECKING:
@@ -14,24 +13,12 @@ if TYPE_CHECKING:
 
 
 def mixed_paths(chain: Chain, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
-    """Eliminate the hidden positions, then the others: exact at all temperatures, with 0 for a maximum."""
-    return Tree().mixed(*as_graphs(chain, theta), temperatures, hidden)
+    """Eliminate the hidden positions, then the others: exact at all temperatures, with 0 for a maximum.
 
-
-def as_graphs(chain: Chain, theta: Array) -> tuple[FactorGraphs, Array]:
-    """Return sequences as graphs, whose parts are those of the chain, and their scores."""
-    lengths, which = np.unique(chain.lengths, return_inverse=True)
-    graphs = FactorGraphs(Structures([_path(length, chain.n_labels) for length in lengths], chain.n_labels), which)
-    scores = np.empty(graphs.n_parts)
-    legal, nodes = chain.legality, graphs.nodes(scores)
-    nodes[:] = chain.nodes(theta)
-    nodes[chain.offsets[:-1]] += legal.first
-    nodes[chain.offsets[1:] - 1] += legal.last
-    graphs.tables(scores)[:] = chain.transitions(theta) + legal.between
-    return graphs, scores
-
-
-def _path(length: int, n_labels: int) -> Structure:
-    """Return a path whose edges share a table."""
-    edges = np.stack([np.arange(length - 1), np.arange(1, length)], axis=1)
-    return Structure.of(np.full(length, n_labels), edges, np.zeros(length - 1, dtype=np.int64), 1)
+    Where labels have several states, summing these out leaves labels that all depend on each other: exact for short
+    sequences alone.
+    """
+    graphs, scores = as_graphs(chain, theta)
+    if chain.states is None or not chain.states.several:
+        return Tree().mixed(graphs, scores, temperatures, hidden)
+    return mixed_states(chain.states, Tree(wide=BeliefPropagation()), graphs, scores, temperatures, hidden)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from maximand.caching import cached_property
-from maximand.inference import FactorGraphs, Inference, Structure, Structures
 from maximand.spaces.labels import UNKNOWN, Labels
-from maximand.support import Array, Bools, Ints, Support
+from maximand.support import Array, Bools, Ints
 
 if TYPE_CHECKING:
     from maximand.spaces.chain import Legality
@@ -114,49 +112,3 @@ class LabelStates:
         of_rows = np.where(single.sum(axis=1) == 1, single.argmax(axis=1), UNKNOWN)
         found = np.append(self.label_of, of_rows[::-1])  # candidates count from the end, with -1 for what is not known
         return np.where(annotation.codes == UNKNOWN, UNKNOWN, found[annotation.codes + (annotation.codes < 0)])
-
-    def mixed(
-        self, inference: Inference, graphs: FactorGraphs, theta: Array, heats: tuple[float, float], hidden: Bools
-    ) -> Support:
-        """Return the soft maximum over the labels of visible nodes of that over states, at temperatures for each.
-
-        Graphs get a node more for the label of each node. Those of states come first, all of them hidden then.
-        """
-        larger, places = self._larger(graphs)
-        covered = np.ones(2 * hidden.size, dtype=bool)
-        covered[~places] = hidden
-        scores = np.zeros(larger.n_parts)
-        larger.nodes(scores)[places] = graphs.nodes(theta)
-        of_states = np.ones(int(larger.table_offsets[-1]), dtype=bool)
-        of_states[larger.table_offsets[1:] - 1] = False
-        tables = larger.tables(scores)
-        tables[of_states] = graphs.tables(theta)
-        its_label = np.maximum(self.label_of, 0)[:, None] == np.arange(graphs.width)
-        tables[~of_states] = np.where(its_label, 0.0, -np.inf)
-        found = inference.mixed(larger, scores, heats, covered)
-        mean = np.empty(graphs.n_parts)
-        graphs.nodes(mean)[:] = larger.nodes(found.mean)[places]
-        graphs.tables(mean)[:] = larger.tables(found.mean)[of_states]
-        return replace(found, mean=mean)
-
-    def _larger(self, graphs: FactorGraphs) -> tuple[FactorGraphs, Bools]:
-        """Return graphs with a node for each label, and which of their nodes are those of states."""
-        if graphs.structures not in self._known:
-            own = [_with_labels(graph, self.n_labels) for graph in graphs.structures.graphs]
-            self._known[graphs.structures] = Structures(own, graphs.width)
-        counts = np.diff(graphs.node_offsets)
-        turns = np.repeat(np.tile([True, False], counts.size), np.repeat(counts, 2))
-        return FactorGraphs(self._known[graphs.structures], graphs.which), turns
-
-    @cached_property
-    def _known(self) -> WeakKeyDictionary[Structures, Structures]:
-        """The larger graphs that were made."""
-        return WeakKeyDictionary()
-
-
-def _with_labels(graph: Structure, n_labels: int) -> Structure:
-    """Return a graph with another node for each, joined to it by a table that all these edges share."""
-    nodes, n = np.arange(graph.n_nodes), graph.n_nodes
-    edges = np.concatenate([graph.edges, np.stack([nodes, n + nodes], axis=1)])
-    tables = np.append(graph.tables, np.full(n, graph.n_tables))
-    return Structure.of(np.append(graph.states, np.full(n, n_labels)), edges, tables, graph.n_tables + 1)
