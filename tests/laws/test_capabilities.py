@@ -40,7 +40,7 @@ def test_a_loss_is_refused_where_the_space_cannot_answer_it(case, loss):
         loss.check(case.space)
         return
     with pytest.raises(ValueError, match=f"has no {missing.words}; use"):
-        case.objective(loss)
+        case.objective(loss, case.partial)
 
 
 def test_a_product_can_what_all_factors_can():
