@@ -6,6 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maximand import LOSSES, OneSlack, OracleTask, StructuredPredictor, check_oracle
+from maximand.capabilities import Can
 from maximand.checks import OracleError
 from maximand.spaces import Chain, Choice
 from maximand.support import Guarantee
@@ -31,7 +32,7 @@ def problem(n=40, seed=0):
     return X, [best_pair(x @ weights, x) for x in X]
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", [name for name, loss in LOSSES.items() if Can.MIXED not in loss.needs])
 def test_a_plain_argmax_trains_with_every_loss(loss):
     X, Y = problem()
     X_test, Y_test = problem(seed=1)
@@ -70,6 +71,8 @@ def test_losses_that_need_marginals_say_so():
     X, Y = problem(5)
     with pytest.raises(ValueError, match="has no marginals; use a loss made of maxima"):
         StructuredPredictor(OracleTask(best_pair), loss="crf").fit(X, Y)
+    with pytest.raises(ValueError, match="has no marginals at two temperatures; use one temperature"):
+        StructuredPredictor(OracleTask(best_pair, outputs=pairs), loss="marginal").fit(X, Y)
 
 
 def test_counts_that_are_no_numbers_are_refused():
