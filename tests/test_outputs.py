@@ -115,6 +115,17 @@ def test_models_and_training_data_are_not_replaced(tmp_path, capsys):
         assert {path: path.read_bytes() for path in (rows, model)} == before
 
 
+def test_nor_is_a_file_that_is_read_beside_the_data(tmp_path, capsys):
+    data, names = tmp_path / "sets.arff", tmp_path / "labels.xml"
+    data.write_text("@relation sets\n@attribute x numeric\n@attribute a {0,1}\n@data\n0,1\n1,0\n")
+    names.write_text('<labels><label name="a"></label></labels>')
+    before = names.read_bytes()
+    assert run("fit", data, "--labels", names, "-o", names) == 1
+    assert "labels.xml is the training data; give another file for the output." in capsys.readouterr().err
+    assert names.read_bytes() == before
+    assert run("fit", data, "--labels", names, "-o", tmp_path / "model", "--json") == 0
+
+
 def full_disk(*arguments):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from maximand.cards import all_cards, card_of
@@ -31,6 +32,11 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 def given(options: argparse.Namespace, described: Card | Format) -> dict[str, Any]:
     """Return the values of the options of a card or format."""
     return {option.name: getattr(options, option.name) for option in described.options}
+
+
+def sources(options: argparse.Namespace, described: Card | Format) -> list[str | Path]:
+    """Return the files that data are read from."""
+    return [options.data, *(value for value in given(options, described).values() if isinstance(value, Path))]
 
 
 def load_model(path: str) -> tuple[Any, Card, Known]:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maximand.callbacks import Checkpoint, Progress
 from maximand.cards.steps import first_step, predictor_of
-from maximand.cli.data import add_data_options, card_with, format_of, read_dataset
+from maximand.cli.data import add_data_options, card_with, format_of, read_dataset, sources
 from maximand.cli.model_options import add_model_options, model_of
 from maximand.cli.output import add_common_options, listing, show
 from maximand.files.atomic import check_folder, check_other
@@ -38,8 +38,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, train, save and say how it went."""
     check_folder(options.output)
-    check_other(options.output, options.data, "the training data")
     form = format_of(options)
+    for source in sources(options, form):
+        check_other(options.output, source, "the training data")
     card, data = card_with(form), read_dataset(options, form)
     if 0 < len(data.labels) < card.min_labels:
         raise ValueError(f"{options.data}: there is only the {card.noun} {data.labels[0]}; training needs two or more.")

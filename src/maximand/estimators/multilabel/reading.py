@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from scipy.sparse import issparse
@@ -67,7 +68,9 @@ def read_rows(source: str, known: Known, options: Options) -> Dataset:
     return Dataset(source, sets.X, y, tuple(labels), decided={"zero_based": sets.zero_based})
 
 
-LABELS = Option("--labels", "XML file that names the labels among the columns of Mulan's ARFF", metavar="FILE")
+LABELS = Option(
+    "--labels", "XML file that names the labels among the columns of Mulan's ARFF", kind=Path, metavar="FILE"
+)
 FORMATS = (
     Format("mulan", CONTENT, read_table, (".arff",), unlabelled_table, options=(LABELS,)),
     Format("svmlight-multilabel", CONTENT, read_rows, variant_of="svmlight", options=(FIRST_INDEX,)),
