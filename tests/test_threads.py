@@ -89,6 +89,29 @@ SCENES = {
                 os._exit(0)
             assert os.waitpid(child, 0)[1] == 0
     """,
+    "forked while BLAS is set": """
+        from maximand.engine import threads
+        inside, busy, set_blas = threading.Event(), threading.Lock(), threads._set_blas
+
+        def slowly(counts):
+            with busy:  # as libraries have locks
+                inside.set()
+                time.sleep(0.2)
+                return set_blas(counts)
+
+        threads._set_blas = slowly
+        other = threading.Thread(target=fitted.predict, args=(X,))
+        other.start()
+        inside.wait()
+        child = os.fork()
+        threads._set_blas = set_blas
+        if child == 0:
+            check()
+            os._exit(0 if blas() == before else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        other.join()
+        assert blas() == before
+    """,
     "nested": """
         def ask(theta, instance):
             answers.append(fitted.predict(X))

@@ -55,7 +55,7 @@ class _Process:
     """
 
     def __init__(self) -> None:
-        self._lock = RLock()  # a generator may be closed, and its session end, at any time
+        self.lock = RLock()  # a generator may be closed, and its session end, at any time
         self._queues: dict[int, SimpleQueue[Callable[[], object]]] = {}  # of as many helpers
         self._sessions = 0
         self._found: list[int] = []  # threads of BLAS before the first session
@@ -65,7 +65,7 @@ class _Process:
 
         They do not keep the process from ending; an executor would, and would refuse work once the main thread is over.
         """
-        with self._lock:
+        with self.lock:
             if count not in self._queues:
                 self._queues[count] = SimpleQueue()
                 for _ in range(count):
@@ -74,14 +74,14 @@ class _Process:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        with self._lock:
+        with self.lock:
             if not self._sessions:
                 self._found = _set_blas(repeat(1))
             self._sessions += 1
         try:
             yield
         finally:
-            with self._lock:
+            with self.lock:
                 self._sessions -= 1
                 if not self._sessions:
                     self.restore()
@@ -100,6 +100,15 @@ def _serve(queue: SimpleQueue[Callable[[], object]]) -> None:
 _process = _Process()
 
 
+def _wait() -> None:
+    """Fork only while no thread talks to BLAS: a child would wait for its locks for ever."""
+    _process.lock.acquire()
+
+
+def _go_on() -> None:
+    _process.lock.release()
+
+
 def _begin_anew() -> None:
     """Forget what a forked child inherits: queues without their threads, sessions of threads that it lacks."""
     global _process
@@ -108,7 +117,7 @@ def _begin_anew() -> None:
 
 
 if hasattr(os, "register_at_fork"):  # where processes can fork
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_begin_anew)
 
 
 @dataclass(frozen=True)
