@@ -20,26 +20,32 @@ def padded(n: int) -> int:
     return -(-n // LANES) * LANES
 
 
+@inner(fastmath={"contract"})
+def add_four_products(a, b, c, d, matrix, begin, end, p, q, r, s):  # type: ignore[no-untyped-def]
+    """Add the products of a, b, c, d with rows begin:end of the matrix, a multiple of four, to p, q, r, s."""
+    for l in range(begin, end, 4):
+        w, x, y, z = matrix[l], matrix[l + 1], matrix[l + 2], matrix[l + 3]
+        aw, ax, ay, az = a[l], a[l + 1], a[l + 2], a[l + 3]
+        bw, bx, by, bz = b[l], b[l + 1], b[l + 2], b[l + 3]
+        cw, cx, cy, cz = c[l], c[l + 1], c[l + 2], c[l + 3]
+        dw, dx, dy, dz = d[l], d[l + 1], d[l + 2], d[l + 3]
+        for m in range(p.size):
+            p[m] = p[m] + aw * w[m] + ax * x[m] + ay * y[m] + az * z[m]
+            q[m] = q[m] + bw * w[m] + bx * x[m] + by * y[m] + bz * z[m]
+            r[m] = r[m] + cw * w[m] + cx * x[m] + cy * y[m] + cz * z[m]
+            s[m] = s[m] + dw * w[m] + dx * x[m] + dy * y[m] + dz * z[m]
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def add_products(vectors: Array, rows: Ints, matrix: Array, out: Array, places: Ints) -> None:
     """out[places[j]] += vectors[rows[j]] @ matrix."""
-    length, width = matrix.shape
+    length = len(matrix)
     for begin in range(0, length, PANEL):
         end = min(begin + PANEL, length)
         for j in range(0, rows.size, TOGETHER):
             a, b, c, d = vectors[rows[j]], vectors[rows[j + 1]], vectors[rows[j + 2]], vectors[rows[j + 3]]
             p, q, r, s = out[places[j]], out[places[j + 1]], out[places[j + 2]], out[places[j + 3]]
-            for l in range(begin, end, 4):
-                w, x, y, z = matrix[l], matrix[l + 1], matrix[l + 2], matrix[l + 3]
-                aw, ax, ay, az = a[l], a[l + 1], a[l + 2], a[l + 3]
-                bw, bx, by, bz = b[l], b[l + 1], b[l + 2], b[l + 3]
-                cw, cx, cy, cz = c[l], c[l + 1], c[l + 2], c[l + 3]
-                dw, dx, dy, dz = d[l], d[l + 1], d[l + 2], d[l + 3]
-                for m in range(width):
-                    p[m] = p[m] + aw * w[m] + ax * x[m] + ay * y[m] + az * z[m]
-                    q[m] = q[m] + bw * w[m] + bx * x[m] + by * y[m] + bz * z[m]
-                    r[m] = r[m] + cw * w[m] + cx * x[m] + cy * y[m] + cz * z[m]
-                    s[m] = s[m] + dw * w[m] + dx * x[m] + dy * y[m] + dz * z[m]
+            add_four_products(a, b, c, d, matrix, begin, end, p, q, r, s)
 
 
 @njit(cache=True, nogil=True)

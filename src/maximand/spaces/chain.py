@@ -14,6 +14,7 @@ from maximand.layout import Kind, Layout, take_runs
 from maximand.numerics.chain import best_paths
 from maximand.numerics.chain_sums import soft_paths
 from maximand.numerics.ranked_paths import ranked_paths
+from maximand.spaces.hidden_chain import mixed_paths
 from maximand.spaces.label_states import LabelStates
 from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
@@ -207,8 +208,6 @@ class Chain(LabelledSpace):
 
     def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
         """Sum out what is hidden first."""
-        from maximand.spaces.hidden_chain import mixed_paths  # graphs are slow to import, and few chains need them
-
         return mixed_paths(self, self._legal(theta), temperatures, joined_hidden(self, hidden))
 
     def _order(self, transitions: Array) -> Ints:
