@@ -71,6 +71,7 @@ def test_losses_that_need_marginals_say_so():
     X, Y = problem(5)
     with pytest.raises(ValueError, match="has no marginals; use a loss made of maxima"):
         StructuredPredictor(OracleTask(best_pair), loss="crf").fit(X, Y)
+    Y[0] = [np.nan, *Y[0][1:]]  # where nothing is hidden, the marginal loss is the hinge
     with pytest.raises(ValueError, match="has no marginals at two temperatures; use one temperature"):
         StructuredPredictor(OracleTask(best_pair, outputs=pairs), loss="marginal").fit(X, Y)
 
