@@ -66,7 +66,7 @@ BAD = [
     ({}, X0, second(3, Y0), r"Y\[1\] is 3; give a label for each of the 3 nodes"),
     ({}, X0, second(["a", "b", set()], Y0), r"Y\[1\], node 2, is an empty set; give its candidates, or None"),
     ({}, X0, [["a"] * 3, ["a"] * 3, ["a"] * 2], r"The labels hold 1 class; .* at least 2 classes.*classes="),
-    ({}, X0, [[-1] * 3, [None] * 3, [-1] * 2], r"The labels hold 0 class; .* at least 2 classes.*classes="),
+    ({}, X0, [[-1] * 3, [None] * 3, [-1] * 2], r"The labels hold no class; .* at least 2 classes.*classes="),
     ({"classes": ["a", "c"]}, X0, Y0, r"Y\[0\], node 1, has the unknown label 'b'; the labels are 'a', 'c'"),
     (
         {},

@@ -56,8 +56,8 @@ def classes_of(Y: Any, classes: Any) -> LabelNames:
     names = LabelNames(found)
     if names.count < 2:
         raise ValueError(
-            f"The labels hold {names.count} class; learning to choose needs at least 2 classes. Name the missing "
-            "ones with classes=."
+            f"The labels hold {names.count or 'no'} class; learning to choose needs at least 2 classes. Name the "
+            "missing ones with classes=."
         )
     return names
 

@@ -70,8 +70,8 @@ def labels_of_types(
         if own[-1].size < 2:
             which, cure = ("", "classes=") if name is None else (f" of nodes {name!r}", f"classes={{{name!r}: [...]}}")
             raise ValueError(
-                f"The labels{which} hold {own[-1].size} class; labelling needs at least 2 classes. Name the missing "
-                f"ones with {cure}."
+                f"The labels{which} hold {own[-1].size or 'no'} class; labelling needs at least 2 classes. Name the "
+                f"missing ones with {cure}."
             )
     together = list(dict.fromkeys(chain.from_iterable(labels.tolist() for labels in own)))
     names = LabelNames(own[0] if len(own) == 1 else given_classes(together) if given else ordered(together))

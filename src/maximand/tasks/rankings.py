@@ -51,7 +51,7 @@ class RankingTask(Task):
             classes = ordered(label for ranking in rankings for tied in ranking for label in tied)
         if classes.size < 2:
             raise ValueError(
-                f"The rankings hold {classes.size} label; ordering needs at least 2. Name all with classes=."
+                f"The rankings hold {classes.size or 'no'} label; ordering needs at least 2. Name all with classes=."
             )
         k = classes.size
         width = k * k if self.encoding == "matrix" else k

@@ -51,7 +51,7 @@ class TaggingTask(Task):
         tags = flat_tags(Y, inputs.offsets, self.classes)
         names = LabelNames(ordered(named_labels(tags)) if self.classes is None else given_classes(self.classes))
         if names.count < 2:
-            raise ValueError(f"The tags hold {names.count} class; tagging needs at least 2 classes.")
+            raise ValueError(f"The tags hold {names.count or 'no'} class; tagging needs at least 2 classes.")
         legality = None if self.legality is None else self.legality(names.classes.tolist())
         names = with_states(names, self.n_states_per_label, self.n_hidden_states)
         bound = BoundTagging(names, self.cost or Hamming(), vectorizer, legality)
