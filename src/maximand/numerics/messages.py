@@ -142,24 +142,28 @@ def _as_if_hidden(cavity, message, outer, inner):  # type: ignore[no-untyped-def
     """Replace an output's cavity towards a hidden node by that with which a hidden node would send the same.
 
     This is inner * (belief / outer - message / inner), up to a constant; `outer` is the temperature of outputs, `inner`
-    that of hidden nodes, above 0, and `message` came from the hidden node. Return the largest entry.
+    that of hidden nodes, both above 0, and `message` came from the hidden node.
     """
+    highest = FORBIDDEN
+    for l in range(cavity.size):
+        highest = max(highest, cavity[l] + message[l])
+    for l in range(cavity.size):
+        belief = cavity[l] + message[l]
+        cavity[l] = FORBIDDEN
+        if belief > DEAD:
+            cavity[l] = max((belief - highest) / outer * inner - message[l], FORBIDDEN)
+
+
+@njit(cache=True, nogil=True)
+def _send_best_row(cavity, message, table, out):  # type: ignore[no-untyped-def]
+    """Write the row of the best state of an output's belief: what it sends to a hidden node where it is maximised."""
     best = 0
     for l in range(cavity.size):
         if cavity[l] + message[l] > cavity[best] + message[best]:
             best = l
-    highest = cavity[best] + message[best]
-    top = FORBIDDEN
-    for l in range(cavity.size):
-        belief = cavity[l] + message[l]
-        if belief <= DEAD or (outer == 0.0 and l != best):
-            cavity[l] = FORBIDDEN
-        elif outer == 0.0:
-            cavity[l] = 0.0
-        else:
-            cavity[l] = max((belief - highest) / outer * inner - message[l], FORBIDDEN)
-        top = max(top, cavity[l])
-    return top
+    possible = cavity[best] + message[best] > DEAD
+    for m in range(out.size):
+        out[m] = table[best, m] if possible else FORBIDDEN
 
 
 @njit(cache=True, nogil=True)
@@ -203,46 +207,47 @@ def send(wires, scores, room, inbox, fresh, change, plan, damping):  # type: ign
     begin, other, mirror, oriented = wires.begin, wires.other, wires.mirror, wires.oriented
     states, temperatures, hidden, nodes = scores.states, scores.temperatures, scores.hidden, scores.nodes
     factor, matrices, peaks = scores.factor, scores.weights, scores.peaks
-    cavities, weights, sums, tops, tail = room.cavities, room.weights, room.sums, room.tops, room.tail
+    cavities, weights, sums, tail = room.cavities, room.weights, room.sums, room.tail
+    tops, heats = room.tops, room.heats
     k = nodes.shape[1]
     largest = 0.0
     for row in range(plan.shape[0]):
         first, last, start, stop = plan[row, 0], plan[row, 1], plan[row, 2], plan[row, 3]
         base, n = begin[first], stop - start
-        shift, temperature = start - base, temperatures[first]
+        shift, own = start - base, temperatures[first]
+        outputs = scores.mixed and not hidden[first]
         write_cavities(nodes, begin, inbox, first, last, cavities, base, tail)
-        if temperature > 0.0:
-            inverse = 1.0 / temperature
+        if own > 0.0:
             for j in range(n):
-                top = FORBIDDEN
+                v, cavity, heat = other[start + j], cavities[shift + j], own
+                if outputs and hidden[v]:
+                    heat = temperatures[v]
+                    _as_if_hidden(cavity, inbox[start + j], own, heat)
+                top, inverse = FORBIDDEN, 1.0 / heat
                 for l in range(k):
-                    top = cavities[shift + j, l] if cavities[shift + j, l] > top else top
-                tops[j] = top
+                    top = cavity[l] if cavity[l] > top else top
+                tops[j], heats[j] = top, heat
                 for l in range(k):
-                    weights[j, l] = (cavities[shift + j, l] - top) * inverse
+                    weights[j, l] = (cavity[l] - top) * inverse
             exponentials(room.flat[: n * k])
             _multiply(weights, matrices, factor, start, n, sums)
             logarithms(sums.reshape(sums.size)[: n * k])
             for j in range(n):
-                f = factor[start + j]
+                f, heat = factor[start + j], heats[j]
                 for m in range(k):
                     if sums[j, m] > LOG_TINY:
-                        sums[j, m] = temperature * sums[j, m] + peaks[f, m]
+                        sums[j, m] = heat * sums[j, m] + peaks[f, m]
                     else:
                         t = oriented[start + j]
                         table = scores.tables[t // 2]
-                        sums[j, m] = _soft_sum(cavities[shift + j], tops[j], table, t % 2, m, temperature)
+                        sums[j, m] = _soft_sum(cavities[shift + j], tops[j], table, t % 2, m, heat)
         else:
             tops[:n] = 0.0
             _best_sums(cavities, shift, matrices, factor, start, n, sums)
-        if scores.mixed:
-            for j in range(n):
-                v = other[start + j]
-                if hidden[v] and not hidden[other[mirror[start + j]]]:
-                    cavity, t = cavities[shift + j], oriented[start + j]
-                    tops[j] = _as_if_hidden(cavity, inbox[start + j], temperature, temperatures[v])
-                    for m in range(k):
-                        sums[j, m] = _soft_sum(cavity, tops[j], scores.tables[t // 2], t % 2, m, temperatures[v])
+            if outputs:
+                for j in range(n):
+                    if hidden[other[start + j]]:
+                        _send_best_row(cavities[shift + j], inbox[start + j], matrices[factor[start + j]], sums[j])
         gap = _deliver(sums, tops, start, n, other, mirror, states, inbox, fresh, change, damping)
         largest = gap if gap > largest else largest
     return largest

@@ -49,6 +49,7 @@ class Room(NamedTuple):
     flat: Array  # the weights in one row
     sums: Array
     tops: Array
+    heats: Array  # the temperature of each message
     tail: Array
 
 
@@ -116,7 +117,8 @@ def _prepare_factor(table, side, temperature, weights, peaks):  # type: ignore[n
 def prepare(wires, scores, nodes, levels, n_levels, found):  # type: ignore[no-untyped-def]
     """Write the scores of nodes and the factors; return the largest finite score.
 
-    Each table is prepared once for each side and temperature that sends over it.
+    Each table is prepared once for each side and temperature of messages over it: that of the hidden end where there is
+    one, but of maximised outputs always 0.
     """
     n, k = nodes.shape
     size, n_found = 0.0, 0
@@ -128,12 +130,13 @@ def prepare(wires, scores, nodes, levels, n_levels, found):  # type: ignore[no-u
                 scores.nodes[u, l] = nodes[u, l]
                 size = max(size, abs(nodes[u, l]))
         for j in range(wires.begin[u], wires.begin[u + 1]):
-            t = wires.oriented[j]
-            key = t * n_levels + levels[u]
+            t, v = wires.oriented[j], wires.other[j]
+            warm = v if scores.hidden[v] and scores.temperatures[u] > 0.0 else u
+            key = t * n_levels + levels[warm]
             if found[key] < 0:
                 found[key] = n_found
                 weights, peaks = scores.weights[n_found], scores.peaks[n_found]
-                largest = _prepare_factor(scores.tables[t // 2], t % 2, scores.temperatures[u], weights, peaks)
+                largest = _prepare_factor(scores.tables[t // 2], t % 2, scores.temperatures[warm], weights, peaks)
                 size = max(size, largest)
                 n_found += 1
             scores.factor[j] = found[key]
