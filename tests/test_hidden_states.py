@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from maximand import CCCP, GraphLabeler, MaxScore, SequenceTagger, load, save
+from maximand import CCCP, Callback, Checkpoint, GraphLabeler, MaxScore, ModelFileError, SequenceTagger, load, save
 from maximand.losses import marginal
 
 CORNERS = np.array([[2, 2], [-2, -2], [2, -2], [-2, 2]])  # a tag has opposite corners: no line parts two tags
@@ -185,11 +185,56 @@ def test_weights_of_zero_keep_states_alike(topics, topic_tagger):
     """The reason why training begins elsewhere: from there it finds nothing that hidden positions tell."""
     X, Y, hidden = (given[:40] for given in topics)
     model = clone(topic_tagger)
-    model._beginning = lambda objective, attempt: None
+    model._beginning = lambda objective: None
     model.set_params(solver=CCCP(easier=False)).fit(X, Y, hidden=hidden)
     assert model.objective_ > 1.05 * topic_tagger.objective_
     chances = np.concatenate(model.predict_latent_proba(X, hidden=hidden))[np.concatenate(hidden)][:, 3:]
     np.testing.assert_allclose(chances, 1 / 3, atol=1e-6)
+
+
+class Interrupting(Callback):
+    """Interrupts a fit at an iteration."""
+
+    def __init__(self, iteration):
+        self.left = iteration
+
+    def on_fit_task_end(self, estimator, context, *, metadata=None):
+        self.left -= metadata is not None
+        if metadata is not None and not self.left:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings("ignore:Training stopped early")
+@pytest.mark.parametrize("n_restarts", [1, 3])
+@pytest.mark.parametrize("loss", ["crf", "marginal"])
+@pytest.mark.parametrize("iteration", [2, 7, 12])
+def test_checkpoints_know_the_attempt(tmp_path, topics, loss, n_restarts, iteration):
+    """A resumed fit ends in the same bits, and none goes on where another start led."""
+    X, Y, hidden = (given[:20] for given in topics)
+    model = SequenceTagger(
+        loss=loss, n_hidden_states=3, regularization=1e-2, n_restarts=n_restarts, max_iterations=5, n_threads=1
+    )
+    whole = clone(model).fit(X, Y, hidden=hidden)
+    alone = clone(model).set_params(n_restarts=1).fit(X, Y, hidden=hidden)
+    assert whole.objective_ < alone.objective_ or n_restarts == 1 or loss == "marginal"
+    kept = Checkpoint(tmp_path / "run", seconds=0)
+    interrupted = clone(model).set_callbacks(kept, Interrupting(iteration)).fit(X, Y, hidden=hidden)
+    resumed = clone(model).set_callbacks(kept).fit(X, Y, hidden=hidden)
+    assert interrupted.n_iter_ == min(iteration, whole.n_iter_)
+    if iteration < whole.n_iter_:
+        assert np.array_equal(resumed.weights_, whole.weights_)
+        assert resumed.stop_reason_ == whole.stop_reason_
+    with pytest.raises(ModelFileError, match=r"is the checkpoint of another problem: the .*start"):
+        clone(model).set_params(random_state=1).set_callbacks(kept).fit(X, Y, hidden=hidden)
+
+
+def test_given_states_are_no_parameter(topics):
+    X, Y, hidden = (given[:5] for given in topics)
+    model = SequenceTagger(n_hidden_states=3, regularization=1e-2)
+    parameters = model.get_params()
+    model.fit(X, Y, hidden=hidden, latent_start=[np.zeros(9, dtype=int)] * 5)
+    assert model.get_params() == parameters
+    assert "Labels" not in repr(model)
 
 
 def test_searches_choose_the_number_of_states(corners):

@@ -8,10 +8,11 @@ from maximand.identity import Identifier, own_values
 from maximand.objective import Objective
 
 
-def fingerprint(objective: Objective, solver: Any) -> dict[str, str]:
+def fingerprint(objective: Objective, solver: Any, start: Any = None) -> dict[str, str]:
     """Return a hash of each part of a problem, by what it is called; functions of the user's are parts of their own.
 
-    A part that cannot be identified has the name of the type that prevents it after a question mark.
+    The weights that training starts from are a part where the objective is not convex. A part that cannot be identified
+    has the name of the type that prevents it after a question mark.
     """
     batches = objective.batches
     outputs = [own_values(type(batch.space), vars(batch.space)) for batch in batches]
@@ -25,6 +26,7 @@ def fingerprint(objective: Objective, solver: Any) -> dict[str, str]:
         "loss": objective.loss,
         "regularization": objective.regularization,
         "solver": solver,
+        **({} if start is None or objective.convex else {"start": start.weights}),
         **{name.strip("_"): [held.get(name) for held in outputs] for name in functions},
         "space of outputs": [
             (type(batch.space), {name: value for name, value in held.items() if name not in functions})

@@ -11,7 +11,8 @@ from maximand.callbacks.checkpoint import CLASSES
 from maximand.files.container import from_bytes, to_bytes
 from maximand.files.packing import Packer, Unpacker
 from maximand.losses import CRF, EUCLIDEAN, HINGE, RAMP, marginal
-from maximand.solvers import CCCP, LBFGS, NSlack, Perceptron
+from maximand.solvers import CCCP, LBFGS, NSlack, Perceptron, Subgradient
+from maximand.solvers.restarts import Restarts
 from maximand.solvers.snapshots import snapshot
 from thinning import EVERYTHING, cover
 
@@ -22,6 +23,8 @@ ALL_SOLVERS = {
     "Perceptron": Perceptron(batch_size=2),
     "CCCP, NSlack": CCCP(inner=NSlack(), max_iterations=10),
     "CCCP, LBFGS": CCCP(inner=LBFGS(), max_iterations=10),
+    "Restarts": Restarts(inner=Subgradient(), n_attempts=3),
+    "Restarts, CCCP": Restarts(inner=CCCP(), n_attempts=2),
 }
 
 

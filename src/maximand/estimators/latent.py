@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from maximand.capabilities import Can
-from maximand.compiling import working_seconds
 from maximand.decoding import MaxScore
 from maximand.estimators.predictor import StructuredPredictor, joined
 from maximand.features import Examples
 from maximand.losses import CRF
 from maximand.objective import Objective
 from maximand.solvers import CCCP, LBFGS, Result, Solver
+from maximand.solvers.restarts import Restarts, scattered
 from maximand.support import Array
 
-SPREAD = 0.3  # standard deviation of the scores that random weights make
 ROUGH = 1e-2  # tolerance of training on states that are given to start from
 
 
@@ -32,7 +31,7 @@ class LatentPredictor(StructuredPredictor):
     random_state: int = 0
     n_restarts: int = 1
 
-    _latent_start: Any = None  # an annotation that names hidden states
+    _latent_start = cast(Any, None)  # an annotation that names hidden states; with a type it would be a parameter
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -46,24 +45,16 @@ class LatentPredictor(StructuredPredictor):
             return super()._minimized(X, objective, solver, start)
         if isinstance(solver, CCCP) and solver.easier is None:
             solver = replace(solver, easier=True)
-        began, best = working_seconds(), None
-        for attempt in range(self.n_restarts):
-            left = max(0.0, solver.max_seconds - (working_seconds() - began))
-            if best is not None and left == 0.0:
-                break
-            start = self._beginning(objective, attempt)
-            found = super()._minimized(X, objective, replace(solver, max_seconds=left), start)
-            best = found if best is None or found.value < best.value else best
-            if found.interrupted or found.wanted:
-                break
-        assert best is not None
-        return best
+        if self.n_restarts > 1:
+            solver = Restarts.of(solver, self.n_restarts, self.random_state)
+        return super()._minimized(X, objective, solver, self._beginning(objective))
 
-    def _beginning(self, objective: Objective, attempt: int) -> Result:
-        """Return where an attempt begins: the first at given states, where there are such."""
-        if attempt == 0 and self._latent_start is not None:
-            return taught(objective, self._latent_start)
-        return scattered(objective, np.random.default_rng((self.random_state, attempt)))
+    def _beginning(self, objective: Objective) -> Result | None:
+        """Return where training begins: at given states, where there are such, or at random weights."""
+        states, self._latent_start = self._latent_start, None
+        if states is not None:
+            return taught(objective, states)
+        return scattered(objective, np.random.default_rng((self.random_state, 0)))
 
     def _start_at(self, bound: Any, examples: Examples, Y: Any, states: Any) -> None:
         """Start the next training at given hidden states; None: at random weights."""
@@ -100,15 +91,6 @@ class LatentPredictor(StructuredPredictor):
             return self._fitted.latent_chances(part, decoder.found(part.space, theta).mean)
 
         return joined(self._answers(X, chances))
-
-
-def scattered(objective: Objective, rng: np.random.Generator) -> Result:
-    """Return random weights that make scores of standard deviation SPREAD, to start from."""
-    weights = rng.normal(size=objective.n_weights)
-    features, examples = objective.features, objective.batches[0].examples
-    scores = features.scores(examples, features.prepared(weights, examples.inputs))
-    size = float(np.std(scores[np.isfinite(scores)]))
-    return Result.start(weights * (SPREAD / size if size > 0.0 else SPREAD))
 
 
 def taught(objective: Objective, annotation: Any) -> Result:

@@ -209,7 +209,7 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
         for callback in self._skl_callbacks:
             if isinstance(callback, Checkpoint):
                 without_limits = replace(solver, max_iterations=0, max_seconds=0.0)  # a resumed run may go further
-                resume = callback.resume(fingerprint(objective, without_limits))
+                resume = callback.resume(fingerprint(objective, without_limits, start))
         result = solver.minimize(objective, start=start, callback=after, resume=resume)
         fit.call_on_fit_task_end(estimator=self, X=X)
         return result

@@ -32,6 +32,12 @@ class Stuck(str):
     __slots__ = ()
 
 
+class Unfinished(str):
+    """Why a solver ended before it was where it was to go."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Iterate:
     """Where a solver stands: weights, the objective there, and a lower bound on the minimum where there is one.
@@ -277,6 +283,8 @@ class Solver(ABC):
 
     def _ended(self, run: Run, reason: str) -> tuple[str, bool]:
         """Return why a solver ended by itself, and whether it is where it was to go."""
+        if isinstance(reason, Unfinished):
+            return reason, False
         if not isinstance(reason, Stuck) or run.gap is None or run.gap <= max(self.tolerance, NEAR) * abs(run.value):
             return reason, True
         return f"{reason}; features of similar sizes help, see StandardScaler", False
