@@ -27,6 +27,7 @@ from maximand import (
     RhoApproximate,
     Subgradient,
 )
+from maximand.answers import Answered, Tally
 from maximand.batch import Batch
 from maximand.losses import LOSSES
 from maximand.objective import Objective
@@ -290,6 +291,32 @@ def test_words_say_what_is_known():
     assert words[Guarantee.EXACT, True, 0.1].startswith("The oracles were exact; the gap is a certificate")
     assert words[Guarantee.EXACT, True, None] == ("The oracles were exact; this solver has no bound on the minimum.")
     assert words[Guarantee.OVER, True, None].endswith("this solver has no bound on the minimum.")
+
+
+def test_either_side_of_a_loss_may_not_have_converged():
+    tally = Tally()
+    tally.note(Answered(5, Guarantee.ESTIMATE, 3, None))
+    tally.note(Answered(5, Guarantee.EXACT, 0, 0.0), negative=True)
+    assert tally.n_unconverged == 3
+    tally.note(Answered(5, Guarantee.ESTIMATE, 0, None))
+    assert tally.n_unconverged == 0
+
+
+@pytest.mark.filterwarnings("ignore:Training stopped early")
+def test_hidden_nodes_on_cycles_are_reported():
+    """The objective is not convex; beyond that its value is an estimate, and messages are still on their way."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 4, 2)) for _ in range(4)]
+    Y = [np.where(x[:, :, 0] > 0.0, "a", "b").astype(object) for x in X]
+    for y in Y:
+        y[1, 1] = None
+    for inference, said in (
+        (BeliefPropagation(max_iterations=1), "estimates: the value is one too. The oracles of 4 examples had not"),
+        (BeliefPropagation(), "no bound on the minimum. The oracles returned estimates: the value is one too."),
+        (None, "the value is that of the weights, and there is no bound on the minimum."),
+    ):
+        model = GraphLabeler(loss="marginal", inference=inference, max_iterations=3).fit(X, Y)
+        assert said in model.guarantee_text_
 
 
 def test_a_solver_without_bounds_says_so(table):

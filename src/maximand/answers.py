@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,8 +92,13 @@ class Tally:
     calls: int = 0
     ascents: float = 0.0
     guarantee: Guarantee = Guarantee.EXACT
-    n_unconverged: int = 0
+    unconverged: dict[str, int] = field(default_factory=dict)
     contradicted: int | None = None
+
+    @property
+    def n_unconverged(self) -> int:
+        """For how many examples a side of the loss had not converged when it was last asked."""
+        return max(self.unconverged.values(), default=0)
 
     @property
     def work(self) -> float:
@@ -104,7 +109,7 @@ class Tally:
         """Take note of answers; `negative`: their values are subtracted."""
         self.calls += answered.n_examples
         self.guarantee = self.guarantee & (-answered.guarantee if negative else answered.guarantee)
-        self.n_unconverged = answered.n_unconverged
+        self.unconverged["reward" if negative else "penalty"] = answered.n_unconverged
         if answered.contradicted is not None:
             self.doubt(answered.contradicted)
 

@@ -73,6 +73,13 @@ class Shortfall:
         )
 
 
+DOUBTS = {
+    Guarantee.UNDER: "The oracles returned lower bounds: the true value may be higher.",
+    Guarantee.OVER: "The oracles returned upper bounds: the true value may be lower.",
+    Guarantee.ESTIMATE: "The oracles returned estimates: the value is one too.",
+}
+
+
 def in_words(
     guarantee: Guarantee,
     convex: bool,
@@ -92,7 +99,8 @@ def in_words(
 
 def _worth(guarantee: Guarantee, convex: bool, gap: float | None, excess: float | None) -> str:
     if not convex:
-        return "The objective is not convex: the value is that of the weights, and there is no bound on the minimum."
+        text = "The objective is not convex: the value is that of the weights, and there is no bound on the minimum."
+        return f"{text} {DOUBTS[guarantee]}" if guarantee in DOUBTS else text
     if excess is not None:
         return (
             f"The oracles returned lower bounds and knew how far off these may be: the true objective is at most "
