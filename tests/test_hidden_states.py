@@ -258,8 +258,23 @@ def test_refusals(corners, topics, topic_tagger):
         tagger.fit(X, Y, hidden=np.concatenate(hidden).astype(int))
     with pytest.raises(ValueError, match="All positions are hidden, so there is nothing to learn"):
         tagger.set_params(classes=[0, 1, 2]).fit(X, [[None] * 9 for _ in Y], hidden=[mask | True for mask in hidden])
-    with pytest.raises(ValueError, match=r"latent_start: Y\[0\], token 1, has state 3, and there are 3 states, from 0"):
+    with pytest.raises(
+        ValueError, match=r"latent_start\[0\], token 1, has state 3; its states are numbered from 0 to 2"
+    ):
         tagger.fit(X, Y, hidden=hidden, latent_start=[np.where(mask, 3, 0) for mask in hidden])
+    with pytest.raises(ValueError, match="n_hidden_states is 3, but no position is hidden; mark those by hidden="):
+        tagger.fit(X, Y)
+    for start, said in (
+        (3, "latent_start is 3; give the states of each of the 60 sequences"),
+        ([[0] * 9], "latent_start has 1 entries but there are 60 sequences; give one for each"),
+        ([[0] * 8] * 60, r"latent_start\[0\] has shape \(8,\) but X\[0\] has 9 tokens"),
+        ([[0.5] * 9] * 60, r"latent_start\[0\] holds 0.5; the states of latent_start are whole numbers, from 0"),
+        ([[None] * 9] * 60, r"latent_start\[0\] holds None; the states of latent_start are whole numbers"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            tagger.fit(X, Y, hidden=hidden, latent_start=start)
+    with pytest.raises(ValueError, match="Y holds nothing that is known, so there is nothing to learn"):
+        SequenceTagger(classes=["a", "b"]).fit(X, [[None] * 9 for _ in X])
     with pytest.raises(ValueError, match="latent_start gives states of hidden variables, and nothing is hidden"):
         SequenceTagger().fit(*corners, latent_start=corners[1])
     with pytest.raises(ValueError, match="these have hidden states; use predict"):

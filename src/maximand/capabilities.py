@@ -37,7 +37,8 @@ WORDS = {
 }
 CURES = {
     Can.MARGINALS: "use a loss made of maxima or projections, such as hinge or euclidean",
-    Can.MIXED: "use one temperature for outputs and hidden slots",
+    Can.MIXED: "use one temperature for outputs and hidden slots, as crf and hinge do, or a space that has them: "
+    "Chain, Choice or Graph",
     Can.HIDDEN: "leave the slots open in the annotation instead",
     Can.OTHER: "use hinge or ramp",
     Can.PROJECTIONS: "use a loss made of maxima, such as hinge",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 
@@ -59,7 +60,7 @@ class Loss:
     def on(self, full: Bools) -> Loss:
         """Return the same loss of examples that are annotated in full or not; refuse what it cannot do.
 
-        Where all are, nothing is hidden, so the penalty has one temperature.
+        Where all are, nothing is hidden, so both sides have one temperature.
         """
         if not full.all():
             if isinstance(self.penalty, Rescaled):
@@ -69,7 +70,10 @@ class Loss:
             return self
         if not isinstance(self.penalty, Soft):
             return self
-        return replace(self, penalty=replace(self.penalty, temperature=self.penalty.heats[0]))
+        heat, reward = self.penalty.heats[0], self.reward
+        if isinstance(reward, Soft) and reward.over is ANNOTATED:
+            reward = replace(reward, temperature=heat)
+        return replace(self, penalty=replace(self.penalty, temperature=heat), reward=reward)
 
     @property
     def rewarding_annotation(self) -> Loss:
@@ -151,9 +155,12 @@ def marginal(outputs: float = 0.0, hidden: float = 1.0, cost: float = 1.0) -> Lo
     are. (0, 1) is the marginal structured SVM, (0, 0) the latent one, (1, 1) the loss-augmented likelihood, without a
     cost the hidden CRF; with nothing hidden (0, anything) is the hinge.
     """
+    if not all(isinstance(number, Real) and 0.0 <= number < np.inf for number in (outputs, hidden, cost)):
+        raise ValueError(
+            f"marginal() has the temperatures ({outputs!r}, {hidden!r}) and {cost!r} times the cost; give finite "
+            "numbers, at least 0."
+        )
     temperatures = float(outputs), float(hidden)
-    if not min(temperatures) >= 0.0 or not max(temperatures) < np.inf:
-        raise ValueError(f"The temperatures of marginal() are {temperatures}; give two finite ones, at least 0.")
     name = "marginal" if (*temperatures, cost) == (0.0, 1.0, 1.0) else f"marginal({outputs:g}, {hidden:g})"
     penalty = Soft(ALL, cost=cost, temperature=temperatures)
     return Loss(name, penalty, Soft(ANNOTATED, temperature=temperatures[1]))

@@ -141,6 +141,22 @@ def test_a_type_without_labels_is_hidden(data):
     assert GraphLabeler(**ALIKE).fit(X, Y).task_.encode(X).space.hidden is None
 
 
+def test_states_to_start_from_are_those_of_hidden_nodes(data):
+    X, Y = data
+    words = [{"word": y["word"]} if "word" in y else {} for y in Y]
+    model = GraphLabeler(loss="marginal", classes={"sentence": [0, 1]}, **ALIKE)
+    right = [{"sentence": np.zeros(len(x.nodes["sentence"]), dtype=int)} for x in X]
+    model.fit(X, words, latent_start=right)
+    for first, said in (
+        ({}, r"latent_start\[0\] is {}; give a dict with the states of the nodes 'sentence'"),
+        ([0, 1], r"latent_start\[0\] is \[0, 1\]; give a dict with the states of the nodes 'sentence'"),
+        ({"sentence": [0] * 99}, r"latent_start\[0\]\['sentence'\] has shape \(99,\) but X\[0\] has"),
+        ({"sentence": right[0]["sentence"] + 7}, r"latent_start\[0\]\['sentence'\] holds 7; the states are 0, 1"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            model.fit(X, words, latent_start=[first, *right[1:]])
+
+
 def test_labels_may_be_unknown_or_candidates(data):
     X, Y = data
     partly = [{"sentence": [None] * len(y["sentence"]), "word": [{"N", "X"}] * len(y.get("word", ()))} for y in Y[:8]]

@@ -67,6 +67,12 @@ def test_a_graph_can_what_its_inference_can(inference, can):
     assert hidden.take(np.array([0])).can == hidden.can
 
 
+def test_the_refusal_of_two_temperatures_names_who_has_them():
+    able = sorted({type(case.space).__name__ for case in CASES if Can.MIXED in case.space.can} - {"Product"})
+    with pytest.raises(ValueError, match=f"a space that has them: {', '.join(able[:-1])} or {able[-1]}\\.$"):
+        Matching(2, 3).require(Can.MIXED)
+
+
 def test_temperatures_are_a_number_or_a_pair():
     space = Graph([Structure.of([2, 3], [(0, 1)])], BeliefPropagation(), np.array([False, True]))
     theta = np.random.default_rng(0).normal(size=space.n_parts)

@@ -144,8 +144,10 @@ def test_qualities_are_derived():
     assert marginal(0, 1).convex(full=True) and not marginal(0, 1).convex(full=False)
     assert marginal(0.5, 0.5).smooth(full=False) and marginal(0, 0).penalty.polyhedral
     assert marginal().name == "marginal"
-    with pytest.raises(ValueError, match=r"The temperatures of marginal\(\) are \(-1.0, 1.0\); give two finite ones"):
-        marginal(-1, 1)
+    assert marginal(0.0, 0.7).on(np.ones(3, dtype=bool)).needs == HINGE.needs  # nothing is hidden
+    for wrong in ((-1, 1), (0, np.nan), (np.nan, 0), (0, np.inf), ("0", 1), (0, 1, np.nan), (0, 1, -1)):
+        with pytest.raises(ValueError, match=r"marginal\(\) has the temperatures .*; give finite numbers, at least 0"):
+            marginal(*wrong)
 
 
 def test_labels_of_some_slots_hide_the_others():

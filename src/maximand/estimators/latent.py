@@ -40,6 +40,12 @@ class LatentPredictor(StructuredPredictor):
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise ValueError(f"{name} is {value!r}; give a whole number, at least {least}.")
 
+    def _bind(self, X: Any, Y: Any) -> tuple[Any, Any, Examples, Any]:
+        found = super()._bind(X, Y)
+        if not found[-1].n_annotated.any():
+            raise ValueError("Y holds nothing that is known, so there is nothing to learn.")
+        return found
+
     def _minimized(self, X: Any, objective: Objective, solver: Solver, start: Result | None = None) -> Result:
         if Can.HIDDEN not in objective.can or start is not None:
             return super()._minimized(X, objective, solver, start)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from maximand.tasks.graph_inputs import GraphArrays, NodesAndEdges, flat_labels
 from maximand.tasks.graph_layout import check_graph, noun_of, side_by_side, structure_of
 from maximand.tasks.label_names import LabelNames
 from maximand.tasks.node_types import NodeType, nodes_of_type
-from maximand.tasks.state_names import StateNames
+from maximand.tasks.state_names import StateNames, started_with
 from maximand.tasks.table_patterns import Ends
 
 if TYPE_CHECKING:
@@ -192,16 +191,34 @@ class BoundGraphs(BoundTask):
 
     def completed(self, examples: Examples, Y: Any, states: Any) -> Labels:
         """Encode labels together with states of hidden nodes."""
-        if len(states) != len(Y):
-            raise ValueError(f"latent_start has {len(states)} graphs but Y has {len(Y)}; give states for each.")
+        states = started_with(states, examples.space.n_examples, "graphs")
         if not isinstance(self.names, StateNames):
+            self._check_start(states, _shapes(examples))
             return self.annotation(examples, [{**y, **h} for y, h in zip(Y, states, strict=True)])
         for i, (own, shape) in enumerate(zip(states, _shapes(examples), strict=True)):
             if np.shape(own) != tuple(shape):
                 raise ValueError(f"latent_start[{i}] has shape {np.shape(own)} but the graph has {tuple(shape)} nodes.")
-        numbers = np.concatenate([np.ravel(own) for own in states]).astype(np.int64)
-        where = partial(place_of, "Y", offsets=_graph(examples).offsets, kind="node")
-        return self.names.started(self.annotation(examples, Y), None, numbers, where)
+        return self.names.started(self.annotation(examples, Y), None, states, "node")
+
+    def _check_start(self, states: list[Any], shapes: tuple[tuple[int, ...], ...]) -> None:
+        """Refuse states that are not those of all hidden nodes."""
+        hidden = [(t, own.name, own.classes(self.names).tolist()) for t, own in enumerate(self.types) if own.hidden]
+        for i, (given, shape) in enumerate(zip(states, shapes, strict=True)):
+            if not isinstance(given, dict) or set(given) != {name for _, name, _ in hidden}:
+                names = ", ".join(repr(name) for _, name, _ in hidden)
+                raise ValueError(f"latent_start[{i}] is {given!r}; give a dict with the states of the nodes {names}.")
+            for t, name, classes in hidden:
+                if np.shape(given[name]) != (shape[t],):
+                    raise ValueError(
+                        f"latent_start[{i}][{name!r}] has shape {np.shape(given[name])} but X[{i}] has {shape[t]} such "
+                        "nodes."
+                    )
+                for state in np.asarray(given[name]).tolist():
+                    if state not in classes:
+                        raise ValueError(
+                            f"latent_start[{i}][{name!r}] holds {state!r}; the states are "
+                            f"{', '.join(map(repr, classes))}."
+                        )
 
 
 def _graph(examples: Examples) -> Graph:

@@ -10,6 +10,7 @@ import numpy as np
 
 from maximand.spaces import Labels, LabelStates
 from maximand.support import Array, Bools, Ints
+from maximand.tasks.base import place_of
 from maximand.tasks.label_names import LabelNames
 
 
@@ -76,8 +77,9 @@ class StateNames(LabelNames):
             columns[hidden] = np.nan
         return columns
 
-    def started(self, annotation: Labels, hidden: Bools | None, numbers: Ints, where: Any) -> Labels:
-        """Return an annotation that names states too, given their numbers; where(slot) names the place in errors."""
+    def started(self, annotation: Labels, hidden: Bools | None, states: list[Any], kind: str) -> Labels:
+        """Return an annotation that names states too, given their numbers; `kind` is what errors call slots."""
+        numbers = np.concatenate([_numbers(own, f"latent_start[{i}]") for i, own in enumerate(states)])
         labels = self.label_codes(annotation)
         if hidden is not None:
             labels = np.where(hidden, self.count, labels)
@@ -86,11 +88,31 @@ class StateNames(LabelNames):
         if wrong.size:
             slot = int(wrong[0])
             raise ValueError(
-                f"latent_start: {where(slot)} has state {numbers[slot]}, and there are {known[labels[slot]]} states, "
-                "from 0."
+                f"{place_of('latent_start', slot, annotation.offsets, kind)} has state {numbers[slot]}; "
+                f"its states are numbered from 0 to {known[labels[slot]] - 1}."
             )
         codes = np.where(labels >= 0, self.states.first[labels] + numbers, annotation.codes)
         return Labels(codes, annotation.offsets, annotation.n_labels, annotation.candidates, annotation.weights)
+
+
+def started_with(states: Any, n_examples: int, kind: str) -> list[Any]:
+    """Return what there is to start from for each example; refuse too few or too many."""
+    if isinstance(states, (str, Mapping)) or not np.iterable(states):
+        raise ValueError(f"latent_start is {states!r}; give the states of each of the {n_examples} {kind}.")
+    states = list(states)
+    if len(states) != n_examples:
+        raise ValueError(
+            f"latent_start has {len(states)} entries but there are {n_examples} {kind}; give one for each."
+        )
+    return states
+
+
+def _numbers(states: Any, where: str) -> Ints:
+    found = np.ravel(np.asarray(states, dtype=object))
+    for state in found:
+        if not _is_count(state, 0):
+            raise ValueError(f"{where} holds {state!r}; the states of latent_start are whole numbers, from 0.")
+    return found.astype(np.int64)
 
 
 def with_states(names: LabelNames, n_states_per_label: Any, n_hidden: Any = 0) -> LabelNames:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, pairwise
 from typing import Any
 
@@ -21,7 +20,7 @@ from maximand.tasks.base import BoundTask, Task, checked_pairs, place_of
 from maximand.tasks.label_names import LabelNames, coded, given_classes, named_labels, ordered, unknown
 from maximand.tasks.quick import QuickTags
 from maximand.tasks.sequences import flat_mask, lay_out, parted
-from maximand.tasks.state_names import StateNames, with_states
+from maximand.tasks.state_names import StateNames, started_with, with_states
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,11 @@ class TaggingTask(Task):
         bound = BoundTagging(names, self.cost or Hamming(), vectorizer, legality)
         examples = bound.examples(inputs, hidden)
         mask = _chain(examples).hidden
+        if self.n_hidden_states and (mask is None or not mask.any()):
+            raise ValueError(
+                f"n_hidden_states is {self.n_hidden_states}, but no position is hidden; mark those by hidden=, or "
+                "leave n_hidden_states at 0."
+            )
         if mask is not None and mask.all():
             raise ValueError("All positions are hidden, so there is nothing to learn; hide those alone without tags.")
         annotation = bound.annotate(tags, examples)
@@ -213,11 +217,11 @@ class BoundTagging(BoundTask):
         """Encode tags together with numbers of states."""
         space = _chain(examples)
         assert isinstance(self.names, StateNames)
-        if [len(own) for own in states] != space.lengths.tolist():
-            raise ValueError("latent_start has not as many states as X has tokens; give a state for each token.")
-        numbers = np.concatenate([np.asarray(own, dtype=np.int64) for own in states])
-        where = partial(place_of, "Y", offsets=space.offsets, kind="token")
-        return self.names.started(self.annotation(examples, Y), space.hidden, numbers, where)
+        states = started_with(states, space.n_examples, "sequences")
+        for i, (own, length) in enumerate(zip(states, space.lengths.tolist(), strict=True)):
+            if np.shape(own) != (length,):
+                raise ValueError(f"latent_start[{i}] has shape {np.shape(own)} but X[{i}] has {length} tokens.")
+        return self.names.started(self.annotation(examples, Y), space.hidden, states, "token")
 
 
 def _chain(examples: Examples) -> Chain:
