@@ -11,7 +11,7 @@ from maximand.capabilities import NOTHING, Can
 from maximand.sets import ConvexSet, Hull, check_set
 from maximand.spaces import OutputSpace
 from maximand.spaces.contradictions import over_contradictions
-from maximand.states import Several, members
+from maximand.states import Several, again, members
 from maximand.support import Array, Geometry, Guarantee, Support, Temperature
 from maximand.targets import Over, Target
 
@@ -112,16 +112,17 @@ class Soft:
         constant: Array | float = 0.0
         if self.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.cost)
-        support = self._maximum(space, theta, target, state)
-        if self.over is Over.ALL and self._may_miss(support):
-            support = self._at_least_annotated(space, theta, target, support)
+        own, known = members(state, 2) if self.over is Over.ALL else (state, None)
+        support = self._maximum(space, theta, target, own)
+        if self.over is Over.ALL:
+            support = self._at_least_annotated(space, theta, target, support, known)
         return support.plus(constant)
 
     def _over_all(self, space: OutputSpace, theta: Array, hidden: Any, state: Any) -> Support:
         heat = self._heat
         if isinstance(heat, tuple):
-            return space.mixed(theta, heat, hidden)
-        return space.marginals(theta, heat) if heat else space.argmax(theta, state)
+            return space.mixed(theta, heat, hidden, **again(state))
+        return space.marginals(theta, heat, **again(state)) if heat else space.argmax(theta, state)
 
     def _maximum(self, space: OutputSpace, theta: Array, target: Target, state: Any) -> Support:
         if self.over is Over.ANNOTATED and target.full:
@@ -131,31 +132,29 @@ class Soft:
             case Over.ALL:
                 return self._over_all(space, theta, target.open if isinstance(heat, tuple) else None, state)
             case Over.ANNOTATED if isinstance(heat, tuple):
-                return space.mixed_given(theta, annotation, heat)
+                return space.mixed_given(theta, annotation, heat, **again(state))
             case Over.ANNOTATED if heat:
-                return space.marginals_given(theta, annotation, heat)
+                return space.marginals_given(theta, annotation, heat, **again(state))
             case Over.ANNOTATED:
                 return space.argmax_given(theta, annotation, state)
             case _ if isinstance(heat, tuple):
                 return over_contradictions(space, theta, annotation, heat)
         return space.marginals_other(theta, annotation, heat) if heat else space.argmax_other(theta, annotation)
 
-    def _may_miss(self, found: Support) -> bool:
-        """Whether the search may have missed the best output."""
-        maximised = self.heats[0] == 0.0 < self.heats[1]
-        return found.guarantee is Guarantee.UNDER or (maximised and found.guarantee is Guarantee.ESTIMATE)
-
-    def _at_least_annotated(self, space: OutputSpace, theta: Array, target: Target, found: Support) -> Support:
+    def _at_least_annotated(self, space: Any, theta: Array, target: Target, found: Support, state: Any) -> Support:
         """Take the best output that agrees with the annotation where an approximate oracle found a worse one of all.
 
-        Agreement costs nothing, so the reward could exceed the penalty otherwise.
+        Agreement costs nothing, so the reward could exceed the penalty otherwise. The state is that of both.
         """
-        known = Soft(Over.ANNOTATED, temperature=self.heats[1])(space, theta, target)
+        maximised = self.heats[0] == 0.0 < self.heats[1]
+        if found.guarantee is not Guarantee.UNDER and not (maximised and found.guarantee is Guarantee.ESTIMATE):
+            return found if found.state is None else replace(found, state=Several((found.state, None)))
+        known = Soft(Over.ANNOTATED, temperature=self.heats[1])(space, theta, target, state)
         better = (known.value > found.value).astype(float)
         mean = space.layout.scale(found.mean, 1.0 - better) + space.layout.scale(known.mean, better)
         bound = None if found.bound is None else np.maximum(found.bound, known.value)
-        value = np.maximum(known.value, found.value)
-        return replace(found, value=value, mean=mean, guarantee=found.guarantee & known.guarantee, bound=bound)
+        value, guarantee = np.maximum(known.value, found.value), found.guarantee & known.guarantee
+        return Support(value, mean, guarantee, bound, found.converged, Several.of(found.state, known.state))
 
 
 @dataclass(frozen=True)

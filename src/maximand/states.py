@@ -81,18 +81,23 @@ class Several:
     def put(self, examples: Ints, state: Several) -> Several:
         """Put into each."""
         pairs = zip(self.members, state.members, strict=True)
-        return Several(tuple(new if old is None or new is None else old.put(examples, new) for old, new in pairs))
+        return Several(tuple(None if old is None or new is None else old.put(examples, new) for old, new in pairs))
 
     @classmethod
     def joined(cls, states: Sequence[Several]) -> Several:
         """Join each."""
         columns = zip(*(state.members for state in states), strict=True)
-        return cls(tuple(None if column[0] is None else type(column[0]).joined(column) for column in columns))
+        return cls(tuple(None if None in column else type(column[0]).joined(column) for column in columns))
 
     @classmethod
     def of(cls, *members: Any) -> Several | None:
         """Return the states of several oracles; None where none has one."""
         return cls(members) if any(member is not None for member in members) else None
+
+
+def again(state: Any) -> dict[str, Any]:
+    """Return the argument that a state makes: none where there is none, for functions that never return one."""
+    return {} if state is None else {"state": state}
 
 
 def members(state: Several | None, count: int) -> tuple[Any, ...]:

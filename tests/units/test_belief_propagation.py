@@ -266,3 +266,35 @@ def test_refuses_what_makes_no_sense():
     for options in ({"max_iterations": 0}, {"damping": 1.0}, {"tolerance": -1.0}):
         with pytest.raises(ValueError, match=next(iter(options))):
             BeliefPropagation(**options)
+
+
+def answers(inference, graphs, theta, hidden, states=(None, None, None)):
+    return (
+        inference.argmax(graphs, theta, states[0]),
+        inference.marginals(graphs, theta, 1.0, states[1]),
+        inference.mixed(graphs, theta, (0.0, 1.0), hidden, states[2]),
+    )
+
+
+@pytest.mark.parametrize("residual", [False, True])
+def test_warm_starts_change_the_number_of_sweeps_and_not_the_fixed_point(residual):
+    rng = np.random.default_rng(0)
+    graphs = FactorGraphs.of([Structure.grid(4, 5, 3), Structure.grid(2, 3, 3)])
+    theta, hidden = 0.5 * rng.normal(size=graphs.n_parts), rng.random(26) < 0.5
+    settings = {"tolerance": 1e-12, "residual": residual, "warm_start": True}
+    once = answers(BeliefPropagation(**settings, max_iterations=500), graphs, theta, hidden)
+    states = [found.state for found in once]
+    again = answers(BeliefPropagation(**settings, max_iterations=1), graphs, theta, hidden, states)
+    cold = answers(BeliefPropagation(**{**settings, "warm_start": False}, max_iterations=500), graphs, theta, hidden)
+    for first, second, other in zip(once, again, cold, strict=True):
+        assert first.converged.all() and second.converged.all() and other.state is None
+        np.testing.assert_array_equal(first.mean, other.mean)
+        np.testing.assert_allclose(second.value, first.value, atol=1e-9)
+        np.testing.assert_allclose(second.mean, first.mean, atol=1e-9)
+    some = [state.take(np.array([1])) for state in states]
+    part = graphs.take(np.array([1]))
+    alone = answers(
+        BeliefPropagation(**settings), part, graphs.layout.pick(theta, np.array([1]), part.layout), hidden[20:], some
+    )
+    for found, whole in zip(alone, once, strict=True):
+        np.testing.assert_allclose(found.value, whole.value[1:], atol=1e-9)

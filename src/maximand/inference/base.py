@@ -46,11 +46,13 @@ class Inference(ABC):
         if needs & ~self.can:
             raise ValueError(sentence(type(self).__name__, needs & ~self.can, CURES))
 
-    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Soft maximum over all labellings, and the marginals."""
         raise ValueError(sentence(type(self).__name__, Can.MARGINALS, CURES))
 
-    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+    def mixed(
+        self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools, state: Any = None
+    ) -> Support:
         """Soft maximum over outputs of that over hidden nodes, at temperatures (outputs, hidden)."""
         raise ValueError(sentence(type(self).__name__, Can.MIXED, CURES))
 

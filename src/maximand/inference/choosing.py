@@ -13,6 +13,7 @@ from maximand.inference.exhaustive import Exhaustive
 from maximand.inference.graph_cut import GraphCut
 from maximand.inference.structure import FactorGraphs, Structure
 from maximand.inference.tree import Tree, plans
+from maximand.states import again
 from maximand.support import Array, Bools, Support
 
 CHEAP = 1 << 18  # table entries of a graph that elimination may take
@@ -40,13 +41,15 @@ class MaximaAndSums(Inference):
         """Ask the first."""
         return self.maxima.argmax(graphs, theta, state)
 
-    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Ask the second."""
-        return self.sums.marginals(graphs, theta, temperature)
+        return self.sums.marginals(graphs, theta, temperature, **again(state))
 
-    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+    def mixed(
+        self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools, state: Any = None
+    ) -> Support:
         """Ask the second."""
-        return self.sums.mixed(graphs, theta, temperatures, hidden)
+        return self.sums.mixed(graphs, theta, temperatures, hidden, **again(state))
 
 
 def chosen_inference(graphs: FactorGraphs) -> Inference:

@@ -46,12 +46,14 @@ class Exhaustive(Inference):
         best_labellings(graphs.factors, theta, 1.0, codes)
         return labelled(graphs, theta, codes, Guarantee.EXACT)
 
-    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Return the log-sum over all labellings, and the marginals."""
         values, mean = np.empty(graphs.n_examples), np.empty(graphs.n_parts)
         soft_labellings(graphs.factors, theta, temperature, values, mean)
         return Support(values, mean)
 
-    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+    def mixed(
+        self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools, state: Any = None
+    ) -> Support:
         """Sum out the hidden nodes first, which leaves a table of outputs no larger than the list of labellings."""
         return Tree().mixed(graphs, theta, temperatures, hidden)

@@ -14,6 +14,7 @@ from maximand.inference.base import Inference, checked_mixture, labelled
 from maximand.inference.elimination_order import TooWide, plans_of, side_by_side
 from maximand.inference.structure import FactorGraphs, Structures
 from maximand.numerics.elimination import Plans, eliminate_best, eliminate_soft
+from maximand.states import again
 from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 MOST_ENTRIES = 1 << 24  # of all tables of one graph together
@@ -93,12 +94,14 @@ class Tree(Inference):
         eliminate_best(plans(graphs), graphs.which, graphs.factors, theta, codes)
         return labelled(graphs, theta, codes, Guarantee.EXACT)
 
-    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, graphs: FactorGraphs, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Return the log-sum over all labellings, and the marginals."""
         temperatures = np.full(graphs.node_offsets[-1], float(temperature))
         return _soft(plans(graphs), graphs.which, graphs, theta, temperatures)
 
-    def mixed(self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools) -> Support:
+    def mixed(
+        self, graphs: FactorGraphs, theta: Array, temperatures: tuple[float, float], hidden: Bools, state: Any = None
+    ) -> Support:
         """Return the soft maximum over outputs of that over hidden nodes, and the mean."""
         outer, inner = checked_mixture(graphs, temperatures, hidden)
         if outer == inner:
@@ -107,7 +110,7 @@ class Tree(Inference):
             found = plans_hidden_first(graphs, hidden, MOST_ENTRIES)
         except TooWide as error:
             if self.wide is not None:
-                return self.wide.mixed(graphs, theta, temperatures, hidden)
+                return self.wide.mixed(graphs, theta, temperatures, hidden, **again(state))
             raise ValueError(
                 f"Summing out the hidden nodes of graph {error.graph} before its outputs would need tables of "
                 f"{error.entries:.1g} entries; use BeliefPropagation(), or one temperature for all nodes."

@@ -30,13 +30,17 @@ def propagate(
     values: Array,
     mean: Array,
     converged: Bools,
+    warm: bool,
+    messages: Array,
+    begins: Ints,
 ) -> None:
     """Propagate beliefs in every example and write the best state of every belief, and whether they converged.
 
     Outputs have one temperature and hidden nodes another; nodes of equal temperature have equal levels, of n_levels.
     Where all nodes of an example have a temperature above 0, also write Bethe's value and the beliefs; other examples
     have NaN and 0. A forest of one temperature is swept once, which is exact, and one of both until nothing changes, at
-    most max_iterations times. residual is True or None: where it is None, `chase` need not compile.
+    most max_iterations times. residual is True or None: where it is None, `chase` need not compile. Where `warm`, the
+    messages of example i begin as messages[begins[i]:begins[i+1]], slot by slot, and are left there.
     """
     k = factors.width
     all_nodes, all_tables = node_scores(factors, theta), table_scores(factors, theta)
@@ -87,11 +91,14 @@ def propagate(
         )  # fmt: skip
         size = prepare(wires, scores, all_nodes[nodes], levels[nodes], n_levels, found)
         threshold = tolerance * (size + hottest)
-        inbox[: wires.begin[n]], fresh[: wires.begin[n]] = 0.0, 0.0
+        n_slots = wires.begin[n]
+        inbox[:n_slots], fresh[:n_slots] = 0.0, 0.0
+        if warm:
+            inbox[:n_slots] = messages[begins[i] : begins[i + 1]].reshape(n_slots, k)
         converged[i] = False
         if residual is not None and not forests[i]:
             rows = plan[: plan_all(wires, warmth, plan)]
-            n_updates = max_iterations * wires.begin[n]
+            n_updates = max_iterations * n_slots
             converged[i] = chase(wires, scores, room, inbox, fresh, change, rows, damping, threshold, n_updates)
         else:
             forest = forests[i]
@@ -104,6 +111,8 @@ def propagate(
                 converged[i] = largest <= threshold or (forest and coldest == hottest)
                 if converged[i]:
                     break
+        if warm:
+            messages[begins[i] : begins[i + 1]] = inbox[:n_slots].reshape(n_slots * k)
         values[i] = np.nan
         decode(wires, scores, inbox, forests[i], codes[nodes])
         if coldest > 0.0:

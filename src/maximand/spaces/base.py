@@ -11,6 +11,7 @@ from maximand.capabilities import USUAL, Can, sentence
 from maximand.layout import Layout
 from maximand.spaces import mixtures, scaled_costs
 from maximand.spaces.contradictions import over_contradictions
+from maximand.states import again
 from maximand.support import Array, Bools, Geometry, Ints, Support, Waiting
 
 
@@ -104,11 +105,14 @@ class OutputSpace(ABC):
         """Best output that contradicts the annotation: the maximum over Y°, -inf where Y° is empty."""
         return over_contradictions(self, theta, annotation)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
-        """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals."""
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
+        """Soft maximum over Y: temperature * log sum exp(theta @ psi / temperature); mean holds the marginals.
+
+        A state is given, here and below, where an earlier answer had one.
+        """
         raise ValueError(sentence(type(self).__name__, Can.MARGINALS))
 
-    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Any = None) -> Support:
+    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Any = None, state: Any = None) -> Support:
         """Soft maximum over the labels of visible slots of that over hidden slots, each at its temperature.
 
         temperatures = (visible, hidden). `hidden` says of each slot of the batch whether it is, as `open` of an
@@ -116,18 +120,20 @@ class OutputSpace(ABC):
         """
         raise ValueError(sentence(type(self).__name__, Can.MIXED))
 
-    def mixed_given(self, theta: Array, annotation: Any, temperatures: tuple[float, float]) -> Support:
+    def mixed_given(
+        self, theta: Array, annotation: Any, temperatures: tuple[float, float], state: Any = None
+    ) -> Support:
         """The same over Y*, where those slots are hidden that the annotation leaves open."""
-        return self.mixed(self.restricted(theta, annotation), temperatures, self.open(annotation))
+        return self.mixed(self.restricted(theta, annotation), temperatures, self.open(annotation), **again(state))
 
     def open(self, annotation: Any) -> Any:
         """Say which slots the annotation leaves open; those are hidden while training."""
         return annotation.open
 
-    def marginals_given(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Any, temperature: float = 1.0, state: Any = None) -> Support:
         """Soft maximum over Y*."""
         self.require(Can.MARGINALS)
-        return self.marginals(self.restricted(theta, annotation), temperature)
+        return self.marginals(self.restricted(theta, annotation), temperature, **again(state))
 
     def marginals_other(self, theta: Array, annotation: Any, temperature: float = 1.0) -> Support:
         """Soft maximum over Y°."""

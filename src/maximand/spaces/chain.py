@@ -195,7 +195,7 @@ class Chain(LabelledSpace):
         )  # fmt: skip
         return Support(values, Paths(self, codes))
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Forward-backward."""
         theta = self._legal(theta)
         legal, transitions = self.legality, self.transitions(theta)
@@ -206,7 +206,9 @@ class Chain(LabelledSpace):
         waiting = SoftPaths(self, sums)  # gains nothing where every example has its own table
         return Support(sums.values, waiting if len(transitions) == 1 else waiting.array())
 
-    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
+    def mixed(
+        self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None, state: Any = None
+    ) -> Support:
         """Sum out what is hidden first."""
         return mixed_paths(self, self._legal(theta), temperatures, joined_hidden(self, hidden))
 

@@ -63,13 +63,15 @@ class Choice(TableSpace):
         best_columns(self.nodes(theta), values, self.nodes(mean))
         return Support(values, mean)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Log-sum-exp and softmax of each row."""
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
         soft_columns(self.nodes(theta), temperature, values, self.nodes(mean))
         return Support(values, mean)
 
-    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
+    def mixed(
+        self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None, state: Any = None
+    ) -> Support:
         """Soft maximum over labels of that over their states; over all states where the label is hidden too."""
         if self.states is None or not self.states.several:
             return super().mixed(theta, temperatures, hidden)

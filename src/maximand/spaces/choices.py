@@ -63,7 +63,7 @@ class Choices(TableSpace):
         """Largest score of each slot."""
         return self._summed(self._each.argmax(theta))
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Log-sum-exp of each slot."""
         return self._summed(self._each.marginals(theta, temperature))
 

@@ -19,6 +19,7 @@ from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
 from maximand.spaces.node_types import NodeTypes, TypedParts
 from maximand.spaces.summed_states import mixed_states
+from maximand.states import again
 from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 
@@ -202,18 +203,21 @@ class Graph(LabelledSpace):
         self._check_scores(theta)
         return self._unpacked(self.inference.argmax(self.graphs, self._packed(theta), state))
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Ask the inference."""
         self._check_scores(theta)
-        return self._unpacked(self.inference.marginals(self.graphs, self._packed(theta), temperature))
+        return self._unpacked(self.inference.marginals(self.graphs, self._packed(theta), temperature, **again(state)))
 
-    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
+    def mixed(
+        self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None, state: Any = None
+    ) -> Support:
         """Ask the inference; where labels have several states, of graphs that have nodes for labels too."""
         self._check_scores(theta)
         hidden, states = joined_hidden(self, hidden), self.states
         if states is None or not states.several:
-            return self._unpacked(self.inference.mixed(self.graphs, self._packed(theta), temperatures, hidden))
-        return mixed_states(states, self.inference, self.graphs, theta, temperatures, hidden)
+            theta = self._packed(theta)
+            return self._unpacked(self.inference.mixed(self.graphs, theta, temperatures, hidden, **again(state)))
+        return mixed_states(states, self.inference, self.graphs, theta, temperatures, hidden, state)
 
     def _check_scores(self, theta: Array) -> None:
         """Refuse NaN and infinity, naming the graph: kernels would go astray, or round for ever."""

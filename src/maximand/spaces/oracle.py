@@ -184,11 +184,11 @@ class OracleSpace(OutputSpace):
             raise NotImplementedError("This needs every output; give OracleSpace outputs=, a function of the instance.")
         return np.array([self.psi_of(0, y) for y in self._outputs(self.instances[0])])
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Soft maximum by enumeration, where outputs= is given."""
         return self._enumerated(theta, temperature, lambda i, psi: np.ones(len(psi), dtype=bool))
 
-    def marginals_given(self, theta: Array, annotation: Parts, temperature: float = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Parts, temperature: float = 1.0, state: Any = None) -> Support:
         """Soft maximum over Y* by enumeration."""
         return self._enumerated(theta, temperature, lambda i, psi: ~self._contradicts(i, psi, annotation))
 

@@ -82,11 +82,11 @@ class Ordinal(TableSpace):
         """Largest score among the levels that the annotation allows."""
         return self._found(self._levels.argmax_given(self.scores(theta).ravel(), annotation))
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Log-sum-exp of the scores of levels."""
         return self._found(self._levels.marginals(self.scores(theta).ravel(), temperature))
 
-    def marginals_given(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Labels, temperature: float = 1.0, state: Any = None) -> Support:
         """Log-sum-exp over the levels that the annotation allows."""
         return self._found(self._levels.marginals_given(self.scores(theta).ravel(), annotation, temperature))
 

@@ -15,7 +15,7 @@ from maximand.capabilities import Can
 from maximand.layout import Layout
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.choice import Choice
-from maximand.states import Several, members
+from maximand.states import Several, again, members
 from maximand.support import Array, Bools, Geometry, Ints, Support
 
 
@@ -128,26 +128,38 @@ class Product(OutputSpace):
         """Best over the factors of outputs that contradict the annotation there first."""
         return self._over_pieces(theta, annotation, 0.0)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Soft maximum of each factor."""
-        return self._each(lambda _, space, part: space.marginals(part, temperature), theta)
+        states = members(state, len(self.factors))
+        return self._each(lambda f, space, part: space.marginals(part, temperature, **again(states[f])), theta)
 
     def open(self, annotation: Annotations) -> tuple[Any, ...]:
         """Say which slots of each factor the annotation leaves open."""
         return tuple(space.open(own) for space, own in zip(self.factors, annotation.factors, strict=True))
 
-    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Any = None) -> Support:
+    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Any = None, state: Any = None) -> Support:
         """Soft maximum of each factor; `hidden` has what each takes."""
         own = (None,) * len(self.factors) if hidden is None else hidden
-        return self._each(lambda f, space, part: space.mixed(part, temperatures, own[f]), theta)
+        states = members(state, len(self.factors))
+        return self._each(lambda f, space, part: space.mixed(part, temperatures, own[f], **again(states[f])), theta)
 
-    def mixed_given(self, theta: Array, annotation: Annotations, temperatures: tuple[float, float]) -> Support:
+    def mixed_given(
+        self, theta: Array, annotation: Annotations, temperatures: tuple[float, float], state: Any = None
+    ) -> Support:
         """Soft maximum of each factor over what agrees with its annotation."""
-        return self._each(lambda f, space, part: space.mixed_given(part, annotation.factors[f], temperatures), theta)
+        own, states = annotation.factors, members(state, len(self.factors))
+        return self._each(
+            lambda f, space, part: space.mixed_given(part, own[f], temperatures, **again(states[f])), theta
+        )
 
-    def marginals_given(self, theta: Array, annotation: Annotations, temperature: float = 1.0) -> Support:
+    def marginals_given(
+        self, theta: Array, annotation: Annotations, temperature: float = 1.0, state: Any = None
+    ) -> Support:
         """Soft maximum of each factor over what agrees with its annotation."""
-        return self._each(lambda f, space, part: space.marginals_given(part, annotation.factors[f], temperature), theta)
+        own, states = annotation.factors, members(state, len(self.factors))
+        return self._each(
+            lambda f, space, part: space.marginals_given(part, own[f], temperature, **again(states[f])), theta
+        )
 
     def marginals_other(self, theta: Array, annotation: Annotations, temperature: float = 1.0) -> Support:
         """Soft maximum over the factors of outputs that contradict the annotation there first."""

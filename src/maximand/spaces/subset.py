@@ -77,11 +77,11 @@ class Subset(TableSpace):
         """Best set that agrees with the annotation."""
         return self._given(Subset.argmax, theta, annotation)
 
-    def marginals(self, theta: Array, temperature: float = 1.0) -> Support:
+    def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:
         """Soft maximum by a dynamic program over sizes."""
         return self._subsets(counts.soft_subsets, theta, self.min_size, self.most, temperature)
 
-    def marginals_given(self, theta: Array, annotation: Labels, temperature: float = 1.0) -> Support:
+    def marginals_given(self, theta: Array, annotation: Labels, temperature: float = 1.0, state: Any = None) -> Support:
         """Soft maximum over the sets that agree with the annotation."""
         return self._given(Subset.marginals, theta, annotation, temperature)
 

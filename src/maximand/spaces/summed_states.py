@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from maximand.inference import FactorGraphs, Inference, Structure, Structures
+from maximand.states import again
 from maximand.support import Array, Bools, Support
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def mixed_states(
     theta: Array,
     temperatures: tuple[float, float],
     hidden: Bools,
+    state: Any = None,
 ) -> Support:
     """Return the soft maximum over the labels of visible nodes of that over states, at temperatures for each.
 
@@ -42,7 +44,7 @@ def mixed_states(
     tables[of_states] = graphs.tables(theta)
     its_label = np.maximum(states.label_of, 0)[:, None] == np.arange(graphs.width)
     tables[~of_states] = np.where(its_label, 0.0, -np.inf)
-    found = inference.mixed(larger, scores, temperatures, covered)
+    found = inference.mixed(larger, scores, temperatures, covered, **again(state))
     mean = np.empty(graphs.n_parts)
     graphs.nodes(mean)[:] = larger.nodes(found.mean)[places]
     graphs.tables(mean)[:] = larger.tables(found.mean)[of_states]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,7 +53,9 @@ class TableSpace(LabelledSpace):
         """Soft maximum, at temperature 0 the maximum."""
         return self.marginals(theta, temperature) if temperature else self.argmax(theta)
 
-    def mixed(self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None) -> Support:
+    def mixed(
+        self, theta: Array, temperatures: tuple[float, float], hidden: Bools | None = None, state: Any = None
+    ) -> Support:
         """With one slot an example is visible or hidden as a whole."""
         self.require(Can.MIXED)
         visible, inside = (self.soft(theta, heat) for heat in temperatures)
