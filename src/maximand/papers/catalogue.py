@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from maximand.papers import blondel2019, do2008, finley2008
+from maximand.papers import blondel2019, do2008, finley2008, ping2014
 from maximand.papers.outcome import Outcome
 from maximand.papers.snakes import SNAKES_SCALES, snakes
 from maximand.papers.study import Study
@@ -23,6 +23,7 @@ class Experiment:
 
 BLONDEL = "Blondel: Structured prediction with projection oracles (NeurIPS 2019)"
 FINLEY = "Finley, Joachims: Training structural SVMs when exact inference is intractable (ICML 2008)"
+PING = "Ping, Liu, Ihler: Marginal structured SVM with hidden variables (ICML 2014)"
 EXPERIMENTS = {
     "blondel2019-table1": Experiment(
         BLONDEL,
@@ -74,6 +75,12 @@ EXPERIMENTS = {
     ),
     "finley2008-rho": Experiment(
         FINLEY, "Figure: training with rho-approximate oracles", finley2008.RHO_SCALES, finley2008.rho
+    ),
+    "ping2014-table2": Experiment(
+        PING,
+        "Table 2: simulated hidden chains and grids, by (sub)gradient descent and by CCCP",
+        ping2014.TABLE2_SCALES,
+        ping2014.table2,
     ),
     "snakes": Experiment(
         "The data of Nowozin, Rother, Bagon, Sharp, Yao, Kohli: Decision tree fields (ICCV 2011)",

@@ -1,0 +1,111 @@
+"""Accuracies of many random problems, and what pairs of methods differ by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import t
+
+from maximand.costs import Hamming
+from maximand.inference import BeliefPropagation, Inference
+from maximand.papers.outcome import Cell, Row, Table
+from maximand.papers.ping2014.simulators import Lattice, Spread
+from maximand.papers.ping2014.training import METHODS, Problem, fitted
+
+CHAIN, LONG_CHAIN, GRID = "chain", "chain of 20 + 20", "grid"
+LATTICES = {CHAIN: Lattice(20), LONG_CHAIN: Lattice(40), GRID: Lattice(6, 6)}
+APPROXIMATE = BeliefPropagation(max_iterations=20, tolerance=1e-3)
+CONFIDENCE = 0.95
+
+
+class Paired(NamedTuple):
+    """The mean of paired differences, and half the width of its confidence interval."""
+
+    mean: float
+    half: float
+
+    @classmethod
+    def of(cls, first: Sequence[float], second: Sequence[float]) -> Paired:
+        """Compare two methods on the same problems."""
+        return cls(*mean_and_half(np.subtract(first, second)))
+
+    @property
+    def positive(self) -> bool:
+        """Whether the interval lies above zero."""
+        return self.mean - self.half > 0.0
+
+    @property
+    def negative(self) -> bool:
+        """Whether it lies below."""
+        return self.mean + self.half < 0.0
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.2f} ± {self.half:.2f}"
+
+
+def mean_and_half(values: Any) -> tuple[float, float]:
+    """Return a mean and half the width of its confidence interval."""
+    values = np.asarray(values, dtype=float)
+    if values.size < 2:
+        return float(values.mean()), float("inf")
+    error = float(values.std(ddof=1) / np.sqrt(values.size))
+    return float(values.mean()), float(t.ppf(0.5 + CONFIDENCE / 2.0, values.size - 1)) * error
+
+
+def drawn(
+    graph: str,
+    shared: bool,
+    trial: int,
+    seed: int,
+    exact: bool = False,
+    sigma_h: float = 0.1,
+    normalized: bool = False,
+    sizes: tuple[int, int] = (20, 100),
+) -> Problem:
+    """Return the problem of a trial; in grids the inference is belief propagation, unless it is to be exact."""
+    inference: Inference | None = APPROXIMATE if graph == GRID and not exact else None
+    spread, cost = Spread(h=sigma_h), Hamming(normalized=normalized)
+    rng = np.random.default_rng([seed, trial])
+    return Problem(LATTICES[graph], spread, shared, sizes, rng, inference, cost)
+
+
+def accuracies(
+    graph: str, shared: bool, start: str, algorithms: list[str], trials: list[int], seed: int, **settings: Any
+) -> dict[str, Any]:
+    """Return how many outputs each method predicts right by each algorithm, trial by trial, in per cent."""
+    found: dict[str, list[float]] = {}
+    for trial in trials:
+        problem = drawn(graph, shared, trial, seed, **settings)
+        for algorithm in algorithms:
+            for name, method in METHODS.items():
+                weights = fitted(problem, name, algorithm, start)
+                found.setdefault(key(name, algorithm), []).append(problem.accuracy(weights, method.hidden))
+    return {"accuracies": found}
+
+
+def key(name: str, algorithm: str) -> str:
+    """Name a method and what it is trained by."""
+    return f"{name}, {algorithm}"
+
+
+def blocks(count: int, size: int) -> list[list[int]]:
+    """Return the numbers of trials, so many at a time."""
+    return [list(range(first, min(first + size, count))) for first in range(0, count, size)]
+
+
+def gathered(runs: Iterable[Mapping[str, Any]], setting: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Return the accuracies of all trials of a setting: of the runs whose cell is just that, but for the trials."""
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        if {name: value for name, value in run["cell"].items() if name != "trials"} == setting:
+            for name, values in run["accuracies"].items():
+                found.setdefault(name, []).extend(values)
+    return found
+
+
+def difference_table(title: str, rows: Mapping[str, Paired], note: str) -> Table:
+    """Return paired differences with their intervals."""
+    listed = [Row(name, [Cell(pair.mean, pair.half)]) for name, pair in rows.items()]
+    return Table(title, ["difference"], listed, note, 2)
