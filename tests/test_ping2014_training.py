@@ -18,10 +18,10 @@ def small(shared=True, nodes=4, count=3):
 
 def scores(problem, graph, weights):
     """Return the scores of all joint states (states of outputs, states of hidden nodes) of a graph."""
-    count = STATES * graph.nodes["y"].shape[1]
-    own, tables = [weights[:count].reshape(-1, STATES), weights[count : 2 * count].reshape(-1, STATES)], weights
-    tables = weights[2 * count :].reshape(-1, STATES, STATES)
-    by_state = [graph.nodes[kind] @ table for kind, table in zip("yh", own, strict=True)]
+    sizes = STATES * np.array([graph.nodes[kind].shape[1] for kind in "yh"])
+    *own, tables = np.split(weights, np.cumsum(sizes))
+    by_state = [graph.nodes[kind] @ rows.reshape(-1, STATES) for kind, rows in zip("yh", own, strict=True)]
+    tables = tables.reshape(-1, STATES, STATES)
     ends = graph.edges["y", "h"]
     types = np.zeros(len(ends), dtype=int) if problem.shared else graph.edge_types["y", "h"]
     found = {}
@@ -132,3 +132,21 @@ def test_paired_differences_have_the_intervals_of_student():
     assert not pair.positive
     assert not pair.negative
     assert Paired.of([5.0, 5.1], [0.0, 0.0]).positive
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("lattice", [Lattice(4), Lattice(2, 2)])
+def test_the_true_weights_are_those_of_the_field(lattice, shared):
+    problem = Problem(lattice, Spread(), shared, (3, 5), np.random.default_rng(0))
+    field, weights = problem.field, problem.truth
+    for x, graph in zip(problem.train.inputs, problem.train.graphs(shared), strict=True):
+        found = scores(problem, graph, weights)
+        for (y, h), score in list(found.items())[:: len(found) // 7]:
+            states = np.empty(lattice.n_nodes, dtype=int)
+            states[~lattice.hidden], states[lattice.hidden] = y, h
+            v = np.arange(lattice.n_nodes)
+            expected = field.nodes[v, states].sum() + field.by_input[v, x, states].sum()
+            for (a, b), table in zip(lattice.edges, field.tables, strict=True):
+                output, hidden = (b, a) if lattice.hidden[a] else (a, b)
+                expected += table[states[output], states[hidden]]
+            assert score == pytest.approx(expected)

@@ -82,6 +82,22 @@ EXPERIMENTS = {
         ping2014.TABLE2_SCALES,
         ping2014.table2,
     ),
+    "ping2014-table3": Experiment(
+        PING,
+        "Table 3: hidden chains by how uncertain hidden nodes are, with M3E and ModLat",
+        ping2014.TABLE3_SCALES,
+        ping2014.table3,
+    ),
+    "ping2014-figure2": Experiment(
+        PING,
+        "Figure 2: how (sub)gradient descent converges, and its inference steps beside those of CCCP",
+        ping2014.FIGURE2_SCALES,
+        ping2014.figure2,
+    ),
+    "ping2014-figure3": Experiment(
+        PING, "Figure 3: test errors by the number of training examples", ping2014.FIGURE3_SCALES, ping2014.figure3
+    ),
+    "ping2014-figure5": Experiment(PING, "Figure 5: test log-likelihood", ping2014.FIGURE5_SCALES, ping2014.figure5),
     "snakes": Experiment(
         "The data of Nowozin, Rother, Bagon, Sharp, Yao, Kohli: Decision tree fields (ICCV 2011)",
         "Snakes: labels of pixels by grids with directional tables, against independent pixels",

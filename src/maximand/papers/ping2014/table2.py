@@ -16,6 +16,8 @@ from maximand.papers.ping2014.trials import (
     gathered,
     key,
     mean_and_half,
+    of_truth,
+    verdict,
 )
 from maximand.papers.study import Study
 
@@ -85,12 +87,19 @@ def table2(study: Study) -> Outcome:
         {**setting, "trials": block} for setting, count in settings for block in blocks(count, SIZES[setting["graph"]])
     ]
     runs = study.map(accuracies, cells)
+    own = {(setting["graph"], setting["shared"]): count for setting, count in reversed(settings)}
+    asked = [{"graph": graph, "shared": shared} for graph, shared in own]
+    truths = study.map(
+        of_truth, [{**one, "trials": block} for one in asked for block in blocks(own[one["graph"], one["shared"]], 20)]
+    )
     found = [(setting, count, gathered(runs, setting)) for setting, count in settings]
     tables = [_accuracies(setting, count, values) for setting, count, values in found]
     differences = [
         _differences(title, [one for one in found if one[0]["shared"] == shared]) for title, shared in TITLES
     ]
-    return Outcome([*tables, *(table for table in differences if table.rows)], remarks=_remarks(found), runs=runs)
+    tables += [table for table in differences if table.rows]
+    tables.append(_truths([(one, gathered(truths, one)) for one in asked]))
+    return Outcome(tables, remarks=_remarks(found), runs=[*runs, *truths])
 
 
 TITLES = (("Differences, shared weights (points)", True), ("Differences, weights for each position (points)", False))
@@ -102,7 +111,6 @@ def _named(setting: dict[str, Any]) -> str:
 
 
 def _accuracies(setting: dict[str, Any], count: int, values: dict[str, list[float]]) -> Table:
-    weights = "shared weights" if setting["shared"] else "weights for each position"
     rows = []
     for algorithm in setting["algorithms"]:
         paper = PAPER[CHAIN if setting["graph"] == LONG_CHAIN else setting["graph"]][algorithm]
@@ -112,7 +120,9 @@ def _accuracies(setting: dict[str, Any], count: int, values: dict[str, list[floa
         ]
         rows.append(Row(algorithm, cells))
     note = f"Means of {count} trials with half the width of their 95 % intervals."
-    return Table(f"Accuracy (%): {_named(setting)}, {weights}", list(METHODS), rows, note, 2, higher_is_better=True)
+    return Table(
+        f"Accuracy (%): {_named(setting)}, {_weights(setting)}", list(METHODS), rows, note, 2, higher_is_better=True
+    )
 
 
 def _differences(title: str, found: list[tuple[dict[str, Any], int, dict[str, list[float]]]]) -> Table:
@@ -123,6 +133,20 @@ def _differences(title: str, found: list[tuple[dict[str, Any], int, dict[str, li
             rows.append(Row(f"{_named(setting)}, {algorithm}", [Cell(pair.mean, pair.half) for pair in pairs]))
     note = "Paired differences on the same problems, with half the width of their 95 % intervals."
     return Table(title, ["MSSVM - LSSVM", "MSSVM - HCRF"], rows, note, 2)
+
+
+def _truths(found: list[tuple[dict[str, Any], dict[str, list[float]]]]) -> Table:
+    rows = []
+    for setting, values in found:
+        pair = Paired.of(values["marginal MAP"], values["joint MAP"])
+        cells = [Cell(*mean_and_half(each)) for each in values.values()]
+        rows.append(Row(f"{setting['graph']}, {_weights(setting)}", [*cells, Cell(*pair)]))
+    note = "What the weights that the data were drawn with predict: no method can be expected to do better."
+    return Table("Accuracy (%) of the true weights", ["marginal MAP", "joint MAP", "difference"], rows, note, 2)
+
+
+def _weights(setting: dict[str, Any]) -> str:
+    return "shared weights" if setting["shared"] else "weights for each position"
 
 
 def _pair(values: dict[str, list[float]], algorithm: str, other: str) -> Paired:
@@ -139,18 +163,9 @@ def _remarks(found: list[tuple[dict[str, Any], int, dict[str, list[float]]]]) ->
             shown = ", ".join(f"{pair} above {other}" for other, pair in pairs.items())
             remarks.append(
                 f"MSSVM is the most accurate ({where}, {algorithm}, {count} trials): "
-                f"{_verdict(list(pairs.values()))}. It is {shown}."
+                f"{verdict(list(pairs.values()))}. It is {shown}."
             )
         if SGD in setting["algorithms"]:
             pair = Paired.of(values[key("LSSVM", CONCAVE)], values[key("LSSVM", SGD)])
-            remarks.append(
-                f"LSSVM is more accurate by CCCP than by SGD ({where}): {_verdict([pair])}. It is by {pair}."
-            )
+            remarks.append(f"LSSVM is more accurate by CCCP than by SGD ({where}): {verdict([pair])}. It is by {pair}.")
     return remarks
-
-
-def _verdict(pairs: list[Paired]) -> str:
-    """Say yes where all intervals are above zero, no where one is below, else that it is not clear."""
-    if all(pair.positive for pair in pairs):
-        return "yes"
-    return "no" if any(pair.negative for pair in pairs) else "not clear"

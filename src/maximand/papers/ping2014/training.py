@@ -69,8 +69,8 @@ class Problem:
         cost: Cost | None = None,
     ):
         self.lattice, self.shared = lattice, shared
-        field = Field.drawn(lattice, spread, shared, rng)
-        self.train, self.test = (field.sample(size, rng) for size in sizes)
+        self.field = Field.drawn(lattice, spread, shared, rng)
+        self.train, self.test = (self.field.sample(size, rng) for size in sizes)
         task = GraphTask(
             bias=False, cost=cost or Hamming(), classes=dict.fromkeys(TYPES, np.arange(STATES)), inference=inference
         )
@@ -86,6 +86,16 @@ class Problem:
     def regularization(self) -> float:
         """That of the paper's C."""
         return 1.0 / (C * self.train.outputs.size)
+
+    @property
+    def truth(self) -> Array:
+        """The weights of the field, as those of the model."""
+        parts = []
+        for chosen in (~self.lattice.hidden, self.lattice.hidden):
+            places = np.flatnonzero(chosen)[: 1 if self.shared else None]
+            parts += [self.field.nodes[places], self.field.by_input[places]]
+        parts.append(self.field.tables[: 1 if self.shared else None])
+        return np.concatenate([part.ravel() for part in parts])
 
     def objective(self, loss: Loss) -> Objective:
         """Return the objective of a loss on the training examples."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import t
 
 from maximand.costs import Hamming
 from maximand.inference import BeliefPropagation, Inference
-from maximand.papers.outcome import Cell, Row, Table
 from maximand.papers.ping2014.simulators import Lattice, Spread
 from maximand.papers.ping2014.training import METHODS, Problem, fitted
 
@@ -27,7 +27,7 @@ class Paired(NamedTuple):
     half: float
 
     @classmethod
-    def of(cls, first: Sequence[float], second: Sequence[float]) -> Paired:
+    def of(cls, first: ArrayLike, second: ArrayLike) -> Paired:
         """Compare two methods on the same problems."""
         return cls(*mean_and_half(np.subtract(first, second)))
 
@@ -54,6 +54,18 @@ def mean_and_half(values: Any) -> tuple[float, float]:
     return float(values.mean()), float(t.ppf(0.5 + CONFIDENCE / 2.0, values.size - 1)) * error
 
 
+def verdict(pairs: Sequence[Paired]) -> str:
+    """Say yes where all intervals are above zero, no where one is below, else that it is not clear."""
+    if all(pair.positive for pair in pairs):
+        return "yes"
+    return "no" if any(pair.negative for pair in pairs) else "not clear"
+
+
+def rng_of(seed: int, trial: int) -> np.random.Generator:
+    """Return what the problem of a trial is drawn with."""
+    return np.random.default_rng([seed, trial])
+
+
 def drawn(
     graph: str,
     shared: bool,
@@ -62,13 +74,11 @@ def drawn(
     exact: bool = False,
     sigma_h: float = 0.1,
     normalized: bool = False,
-    sizes: tuple[int, int] = (20, 100),
 ) -> Problem:
     """Return the problem of a trial; in grids the inference is belief propagation, unless it is to be exact."""
     inference: Inference | None = APPROXIMATE if graph == GRID and not exact else None
     spread, cost = Spread(h=sigma_h), Hamming(normalized=normalized)
-    rng = np.random.default_rng([seed, trial])
-    return Problem(LATTICES[graph], spread, shared, sizes, rng, inference, cost)
+    return Problem(LATTICES[graph], spread, shared, (20, 100), rng_of(seed, trial), inference, cost)
 
 
 def accuracies(
@@ -82,6 +92,16 @@ def accuracies(
             for name, method in METHODS.items():
                 weights = fitted(problem, name, algorithm, start)
                 found.setdefault(key(name, algorithm), []).append(problem.accuracy(weights, method.hidden))
+    return {"accuracies": found}
+
+
+def of_truth(graph: str, shared: bool, trials: list[int], seed: int) -> dict[str, Any]:
+    """Return how many outputs the field's own weights predict right, by marginal MAP and by joint MAP."""
+    found: dict[str, list[float]] = {"marginal MAP": [], "joint MAP": []}
+    for trial in trials:
+        problem = drawn(graph, shared, trial, seed, exact=True)
+        for name, hidden in (("marginal MAP", 1.0), ("joint MAP", 0.0)):
+            found[name].append(problem.accuracy(problem.truth, hidden))
     return {"accuracies": found}
 
 
@@ -103,9 +123,3 @@ def gathered(runs: Iterable[Mapping[str, Any]], setting: Mapping[str, Any]) -> d
             for name, values in run["accuracies"].items():
                 found.setdefault(name, []).extend(values)
     return found
-
-
-def difference_table(title: str, rows: Mapping[str, Paired], note: str) -> Table:
-    """Return paired differences with their intervals."""
-    listed = [Row(name, [Cell(pair.mean, pair.half)]) for name, pair in rows.items()]
-    return Table(title, ["difference"], listed, note, 2)
