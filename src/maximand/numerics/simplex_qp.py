@@ -11,12 +11,12 @@ DEPENDENT = 1e-13  # singular values below this share of the largest are zero
 STEPS = 4  # of polishing for each entry
 
 
-def maximize_on_simplex(gram: Array, linear: Array, n_free: int = 0) -> Array:
+def maximize_on_simplex(gram: Array, linear: Array, n_free: int = 0, near: float = np.inf) -> Array:
     """Return x >= 0 that maximises linear @ x - x @ gram @ x / 2, all but the last `n_free` of x summing to one.
 
     The answer is exactly feasible, so its value is a valid lower bound on the maximum whatever the solver did. An
     interior-point method is precise in relation to the largest numbers of the program, which may dwarf its maximum:
-    where that is not enough, Wolfe's algorithm goes on from its answer.
+    where that is not enough, or not as `near` to the maximum as is wanted, Wolfe's algorithm goes on from its answer.
     """
     m = linear.size - n_free
     if m == 1 and not n_free:
@@ -42,13 +42,13 @@ def maximize_on_simplex(gram: Array, linear: Array, n_free: int = 0) -> Array:
     total = answer[:m].sum()
     answer[:m] = answer[:m] / total if total > 0 else 1.0 / m
     for dependent in (True, False):
-        if n_free or _is_precise(gram, linear, answer):
+        if n_free or _is_precise(gram, linear, answer, near):
             break
-        answer = _wolfe(gram, linear, answer, dependent)
+        answer = _wolfe(gram, linear, answer, dependent, near)
     return answer
 
 
-def _wolfe(gram: Array, linear: Array, x: Array, dependent: bool) -> Array:
+def _wolfe(gram: Array, linear: Array, x: Array, dependent: bool, near: float) -> Array:
     """Return the best x on the path of Wolfe's algorithm from a point that is near the maximum.
 
     dependent: whether planes that are not independent are traded for each other first, which rounding may spoil.
@@ -72,15 +72,15 @@ def _wolfe(gram: Array, linear: Array, x: Array, dependent: bool) -> Array:
             best, most = x, value
         if step == longest:
             top = int((linear - gram @ x).argmax())
-            if used[top] or _is_precise(gram, linear, x):
+            if used[top] or _is_precise(gram, linear, x, near):
                 break
             used[top] = True
     return best
 
 
-def _is_precise(gram: Array, linear: Array, x: Array) -> bool:
+def _is_precise(gram: Array, linear: Array, x: Array, near: float) -> bool:
     slopes = linear - gram @ x
-    return bool(slopes.max() - slopes @ x <= PRECISE * abs(_value(gram, linear, x)))
+    return bool(slopes.max() - slopes @ x <= min(PRECISE * abs(_value(gram, linear, x)), near))
 
 
 def _value(gram: Array, linear: Array, x: Array) -> float:

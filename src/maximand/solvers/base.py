@@ -249,7 +249,8 @@ class Solver(ABC):
                 run.states = objective.states
                 logger.debug("%s %s", type(self).__name__, record)
                 asked = callback is not None and callback(record, run)
-                if gap is not None and gap <= max(self.tolerance * abs(run.value), ROUNDING):
+                trusted = objective.tally.contradicted is None
+                if trusted and gap is not None and gap <= max(self.tolerance * abs(run.value), ROUNDING):
                     reason, converged = f"the gap fell to the tolerance, {self.tolerance:g} of the value", True
                 elif asked:
                     reason = ASKED
@@ -266,6 +267,7 @@ class Solver(ABC):
                 raise
             reason = INTERRUPTED
         logger.info("%s ended after %d iterations: %s", type(self).__name__, len(run.history), reason)
+        converged = converged and objective.tally.contradicted is None  # a wrong oracle closes no gap
         gap, guarantee, unconverged = run.gap, run.guarantee, objective.tally.n_unconverged
         certified = gap is not None and objective.convex and guarantee.bounds_from_above
         shortfall, excess = None, None
