@@ -13,7 +13,7 @@ from maximand.capabilities import Can
 from maximand.inference import Exhaustive, Structure
 from maximand.losses import CRF, HINGE, marginal
 from maximand.oracles import Over, Soft, Target
-from maximand.solvers import CCCP, Result
+from maximand.solvers import CCCP, OneSlack, Result, Smoothing
 from maximand.spaces import Graph, Labels
 from maximand.spaces.labelled import joined_hidden
 from maximand.support import Guarantee
@@ -137,6 +137,20 @@ def test_rounds_never_increase_the_objective(case, temperatures):
     assert len(values) > 2
     assert (np.diff(values) <= 1e-9 * np.abs(values[:-1])).all()
     assert values[-1] < 0.9 * objective.value(start.weights)
+
+
+@pytest.mark.parametrize("heat", [0.3, 1.0])
+@pytest.mark.parametrize("case", HIDDEN_CASES, ids=lambda case: case.name)
+def test_rounds_have_certificates_that_soft_maxima_over_outputs_make(case, heat):
+    """Averages of outputs bound maxima over them from below, while what is hidden stays soft at its temperature."""
+    objective = case.objective(marginal(0.0, heat), case.partial)
+    frozen = objective.linearized(case.weights(np.random.default_rng(0)))
+    least = OneSlack(tolerance=1e-7, max_iterations=5000).minimize(frozen)
+    found = Smoothing(tolerance=1e-4).minimize(frozen)
+    assert least.certified and found.certified and found.converged
+    assert found.value <= least.value * (1.0 + 1e-4)
+    for record in found.history:
+        assert record.gap is None or record.value - record.gap <= least.value * (1.0 + 1e-9)
 
 
 def test_qualities_are_derived():

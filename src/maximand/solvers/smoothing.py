@@ -24,6 +24,7 @@ FIRST = 2.5  # of the tolerance, times the value at the start: the first tempera
 SHARE = 0.25  # of the tolerance: what a descent may leave
 COLDEST = 1e-9  # in relation to the value at the start
 ACCURACY = 1e-9  # of means: how far they may be from an average of outputs
+WARMER = 1e-3  # by this share of the temperature soft maxima tell their entropy
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,15 @@ class Averaged:
 
     The mean is an average of psi(y)'s, and so is its plane one of theirs; what it may be off is taken from the value,
     which is -inf where it is no average yet.
+
+    Where what is `hidden` has a temperature of its own, at which it stays, outputs y have planes of soft maxima over
+    it, and their average is the soft maximum over y less its temperature times the entropy of y. That is the slope of
+    the value along the temperature, in which it is convex: a warmer one tells a little too much, and nothing too
+    little.
     """
 
     soft: Soft | Regularized
+    hidden: float = 0.0
 
     smooth = polyhedral = False
     bounded = True
@@ -87,6 +94,11 @@ class Averaged:
     def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return the mean, and what it scores and costs."""
         found = self.soft(space, theta, target, state)
+        if isinstance(self.soft, Soft) and self.hidden:
+            warmer = replace(self.soft, temperature=((1.0 + WARMER) * self.soft.heats[0], self.hidden))
+            size = space.layout.dot(np.abs(theta), found.held) + np.abs(found.value)
+            rise = warmer(space, theta, target).value - found.value
+            return found.with_value(found.value - rise / WARMER - ACCURACY * size)
         constant: Array | float = 0.0
         if self.soft.cost:
             theta, constant = target.cost.augmented(theta, space, target.annotation, self.soft.cost)
@@ -101,9 +113,16 @@ class Averaged:
 def _softened(objective: Objective, temperature: float) -> Soft | Regularized:
     """Return the soft form of the penalty at a temperature."""
     penalty = cast(Soft, objective.loss.penalty)
+    if penalty.heats[1]:
+        return replace(penalty, temperature=(temperature, penalty.heats[1]))
     if Can.MARGINALS in objective.can:
         return replace(penalty, temperature=temperature)
     return Regularized(penalty.cost, temperature)
+
+
+def _averaged(objective: Objective, temperature: float) -> Averaged:
+    """Return planes of its means."""
+    return Averaged(_softened(objective, temperature), cast(Soft, objective.loss.penalty).heats[1])
 
 
 def with_penalty(objective: Objective, penalty: Oracle) -> Objective:
@@ -128,7 +147,8 @@ class Smoothing(Solver):
     A soft maximum exceeds the maximum by at most its temperature times the entropy of its mean; spaces without sums
     take the entropy of the parts, which makes it a projection. That mean is a point of the marginal polytope, so it is
     dual feasible for the maximum itself: value and gap are those of the objective that was asked for, not of a smooth
-    one. Far faster than planes where regularisation is weak and data are noisy.
+    one. Far faster than planes where regularisation is weak and data are noisy. What is hidden may have a temperature
+    above 0, which stays as it is.
 
     Each iteration takes `steps` of L-BFGS, or fewer where these settle; then the temperature falls by `rate`.
     """
@@ -137,7 +157,7 @@ class Smoothing(Solver):
     steps: int = 25
     memory: int = 8
 
-    requires: ClassVar[frozenset[str]] = frozenset({"convex", "polyhedral"})
+    requires: ClassVar[frozenset[str]] = frozenset({"convex", "nonsmooth"})
     instead: ClassVar[str] = "LBFGS() for smooth losses, CCCP() for those that are not convex"
     keeps_signs: ClassVar[bool] = False
 
@@ -145,8 +165,9 @@ class Smoothing(Solver):
     def fit(objective: Objective) -> bool:
         """Whether the penalty is a maximum over all outputs, of a space that has soft ones too."""
         penalty = objective.loss.penalty
-        soft = bool(objective.can & (Can.MARGINALS | Can.DIRECT_PROJECTIONS))
-        return isinstance(penalty, Soft) and penalty.over is Over.ALL and penalty.polyhedral and soft
+        if not isinstance(penalty, Soft) or penalty.over is not Over.ALL or penalty.heats[0]:
+            return False
+        return bool(objective.can & (Can.MIXED if penalty.heats[1] else Can.MARGINALS | Can.DIRECT_PROJECTIONS))
 
     def check(self, objective: Objective) -> None:
         """Refuse a penalty that has no soft form."""
@@ -172,7 +193,7 @@ class Smoothing(Solver):
             weights, began = state.descent.weights, working_seconds()
             value = objective.value(weights)
             state.temperature = FIRST * max(self.tolerance, EPSILON) * max(abs(value), np.finfo(float).tiny)
-            mean = with_penalty(objective, Averaged(_softened(objective, state.temperature))).penalty(weights)
+            mean = with_penalty(objective, _averaged(objective, state.temperature)).penalty(weights)
             last = working_seconds() - began
             state.begun = True
             yield Iterate(weights, value, self._bound(objective, state, mean, reward))
@@ -187,7 +208,7 @@ class Smoothing(Solver):
             weights, began = state.descent.weights, working_seconds()
             with unlimited(objective):  # time was left for it
                 value = objective.value(weights)
-                mean = with_penalty(objective, Averaged(soft)).penalty(weights)
+                mean = with_penalty(objective, _averaged(objective, state.temperature)).penalty(weights)
             last = working_seconds() - began
             bound = self._bound(objective, state, mean, reward)
             if settled:
