@@ -159,7 +159,7 @@ def add_mixed_means(
                 share(vectors, ZERO, ONE, k, across, outer, after, now, pairs, ratios)
                 write(means, before, now[0, :k])
             else:
-                n = list_rows(fronts, before, within, False, labels)
+                n = list_rows(fronts, before, within, outer, labels)
                 j = through_run(nodes, before + 1, count, tables, within, inside, labels, n, ratios)
                 finish(tables, j, n, k, within, inside, rows)
                 combine(fronts, before, labels, n, rows, outer, terms, tops, sums)

@@ -17,6 +17,7 @@ from maximand.numerics.soft_rows import (
     best_of_rows,
     enter,
     finish,
+    keep_rows,
     list_rows,
     multiply,
     new_room,
@@ -97,6 +98,24 @@ def through_run(nodes, begin, count, room, table, temperature, labels, n, factor
 
 
 @inner()
+def through_run_of_best(fronts, before, nodes, count, room, table, temperature, labels, n, factors):  # type: ignore[no-untyped-def]
+    """Do the same with rows that may count in a maximum over labels; return how many are left as well."""
+    j, steps, k = ZERO, room.shape[1], nodes.shape[1]
+    enter(room, nodes, before + 1, table, temperature, labels, n, factors)
+    multiply(room, j, n, k, table, temperature)
+    for c in range(1, count):
+        finish(room, j, n, k, table, temperature, room[SCORES, c % steps])
+        j = c % steps
+        n = keep_rows(fronts, before, room[SCORES, j], labels, n)
+        for a in range(n):
+            for m in range(k):
+                room[SCORES, j, a, m] += nodes[before + 1 + c, m]
+        weigh(room, j, n, temperature)
+        multiply(room, j, n, k, table, temperature)
+    return j, n
+
+
+@inner()
 def combine(fronts, before, labels, n, rows, temperature, terms, tops, sums):  # type: ignore[no-untyped-def]
     """Write soft maxima over rows r of fronts[before, labels[r]] + rows[r]: the terms, their largest, their sums.
 
@@ -152,6 +171,7 @@ def prepare_tables(chains, i, outer, inside, across, within, back):  # type: ign
     if i < len(chains.transitions):
         prepare(across, chains.transitions[i], chains.between, False, outer)
         prepare(within, chains.transitions[i], chains.between, False, inside)
+        write_gaps(within, len(chains.between))
         prepare(back, chains.transitions[i], chains.between, True, inside)
 
 
@@ -171,8 +191,6 @@ def mixed_fronts(chains: Chains, outer: float, inside: float, fronts: Array, val
     rows, terms, row, tops, sums, factors, labels = new_rows(k, vectors.shape[3])
     for i in range(values.size):
         prepare_tables(chains, i, outer, inside, across, within, back)
-        if i < len(chains.transitions) and outer == 0.0:
-            write_gaps(within, k)
         start, stop = chains.offsets[i], chains.offsets[i + 1]
         before = start - 1
         for t in range(start, stop):
@@ -187,11 +205,14 @@ def mixed_fronts(chains: Chains, outer: float, inside: float, fronts: Array, val
                 multiply(vectors, ZERO, ONE, k, across, outer)
                 finish(vectors, ZERO, ONE, k, across, outer, row)
             else:
-                n = list_rows(fronts, before, within, outer == 0.0, labels)
-                j = through_run(nodes, before + 1, count, tables, within, inside, labels, n, factors)
+                n = list_rows(fronts, before, within, outer, labels)
                 if outer == 0.0:
+                    j, n = through_run_of_best(
+                        fronts, before, nodes, count, tables, within, inside, labels, n, factors
+                    )  # fmt: skip
                     best_of_rows(fronts, before, tables, j, labels, n, within, inside, factors, row)
                 else:
+                    j = through_run(nodes, before + 1, count, tables, within, inside, labels, n, factors)
                     finish(tables, j, n, k, within, inside, rows)
                     combine(fronts, before, labels, n, rows, outer, terms, tops, sums)
                     for b in range(k):

@@ -18,6 +18,8 @@ from maximand.numerics.products import LANES, TOGETHER, add_four_products
 
 TINY = 1e-290  # a sum of products that is not above it may have lost terms
 
+NOTHING = 50.0  # exponentials of minus this are lost beside 1, even many of them
+
 SCORES = 0
 # Of a table: exp((scores - peaks) / temperature), and the largest score of each column, in a first row of their own.
 # And the most that a row, table[GAPS, other row, row], is anywhere above another.
@@ -76,10 +78,11 @@ def write_gaps(table, k):  # type: ignore[no-untyped-def]
 
 
 @inner()
-def list_rows(fronts, before, table, maximised, labels):  # type: ignore[no-untyped-def]
-    """List labels a whose row table[a] + fronts[before, a] counts; return their number.
+def list_rows(fronts, before, table, temperature, labels):  # type: ignore[no-untyped-def]
+    """List labels a whose row table[a] + fronts[before, a] counts in a soft maximum over rows; return their number.
 
-    In a maximum over rows none does that is everywhere below the row of the best label.
+    None does that is everywhere so far below the row of the best label that sums do not feel it, in a maximum below it
+    at all.
     """
     k, best = fronts.shape[1], 0
     for a in range(k):
@@ -88,8 +91,35 @@ def list_rows(fronts, before, table, maximised, labels):  # type: ignore[no-unty
     for a in range(k):
         one = fronts[before, a]
         labels[n] = a
-        n += one > -np.inf and not (maximised and one + table[GAPS, best, a] < top)
+        n += one > -np.inf and not one + table[GAPS, best, a] < top - NOTHING * temperature
     return n
+
+
+@inner()
+def keep_rows(fronts, before, rows, labels, n):  # type: ignore[no-untyped-def]
+    """Move up the rows that count in a maximum of fronts[before, labels[r]] + rows[r], and return their number.
+
+    Rows grow alike on their way, so that ever fewer do.
+    """
+    k, best, top, kept = fronts.shape[1], 0, -np.inf, 0
+    for r in range(n):
+        for m in range(k):
+            one = fronts[before, labels[r]] + rows[r, m]
+            if one > top:
+                best, top = r, one
+    front, reference = fronts[before, labels[best]], best
+    for r in range(n):
+        gap = -np.inf
+        for m in range(k):
+            if rows[r, m] > -np.inf:
+                gap = max(gap, rows[r, m] - rows[reference, m])
+        if r == best or not fronts[before, labels[r]] + gap < front:
+            reference = kept if r == best else reference
+            labels[kept] = labels[r]
+            for m in range(k):
+                rows[kept, m] = rows[r, m]
+            kept += 1
+    return kept
 
 
 @inner(fastmath={"reassoc", "nnan", "nsz"})
@@ -190,7 +220,9 @@ def soft_maximum(room, j, a, k, table, m, temperature):  # type: ignore[no-untyp
         return top
     total = 0.0
     for l in range(k):
-        total += np.exp((room[SCORES, j, a, l] + table[SCORES, l, m] - top) / temperature)
+        below = (room[SCORES, j, a, l] + table[SCORES, l, m] - top) / temperature
+        if below > -NOTHING:
+            total += np.exp(below)
     return top + temperature * np.log(total)
 
 
