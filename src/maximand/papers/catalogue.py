@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from maximand.papers import blondel2019, do2008, finley2008, ping2014
 from maximand.papers.outcome import Outcome
+from maximand.papers.ping2014.image import FIGURE4_SCALES, figure4
+from maximand.papers.ping2014.msrc import TABLE4_SCALES, table4
 from maximand.papers.snakes import SNAKES_SCALES, snakes
 from maximand.papers.study import Study
 
@@ -103,5 +105,11 @@ EXPERIMENTS = {
         "Snakes: labels of pixels by grids with directional tables, against independent pixels",
         SNAKES_SCALES,
         snakes,
+    ),
+    "ping2014-figure4": Experiment(
+        PING, "Figure 4: a noisy image, by the share of labels that are missing in training", FIGURE4_SCALES, figure4
+    ),
+    "ping2014-table4": Experiment(
+        PING, "Table 4: categories of patches of the MSRC images, partly labelled", TABLE4_SCALES, table4
     ),
 }
