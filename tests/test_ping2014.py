@@ -58,6 +58,9 @@ def test_shared_weights_are_the_same_everywhere():
     assert len(np.unique(own.tables, axis=0)) == len(lattice.edges) == 60
     assert own.nodes[lattice.hidden].std() > 30 * own.nodes[~lattice.hidden].std()
     assert lattice.hidden.sum() == 18
+    for own_shared in (True, False):
+        blind = Field.drawn(lattice, Spread(xh=0.01), own_shared, np.random.default_rng(0))
+        assert blind.by_input[lattice.hidden].std() < 0.02 < 1.0 < blind.by_input[~lattice.hidden].std()
 
 
 @pytest.mark.parametrize("shared", [True, False])

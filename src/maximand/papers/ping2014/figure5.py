@@ -56,7 +56,11 @@ def figure5(study: Study) -> Outcome:
         Table("Test log-likelihood", list(METHODS), rows, note, 2, higher_is_better=True),
         Table("HCRF less others", ["MSSVM", "LSSVM"], differences, "Paired differences on the same problems.", 2),
     ]
-    return Outcome(tables, figures, remarks, runs)
+    return Outcome(tables, figures, remarks, [{**run, "likelihoods": _last(run["likelihoods"])} for run in runs])
+
+
+def _last(likelihoods: dict[str, list[float]]) -> dict[str, float]:
+    return {name: values[-1] for name, values in likelihoods.items()}
 
 
 def likelihoods(shared: bool, start: str, trial: int, iterations: int, seed: int) -> dict[str, Any]:

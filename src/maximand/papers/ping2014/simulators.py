@@ -50,12 +50,16 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard deviations of the weights: of nodes by their kind, and of the tables of all edges."""
+    """Standard deviations of the weights: of nodes by their kind, and of the tables of all edges.
+
+    Those of inputs and hidden nodes may have one of their own, `xh`: the smaller, the less is known of hidden nodes.
+    """
 
     x: float = 0.1
     y: float = 0.1
     h: float = 0.1
     pair: float = 2.0
+    xh: float | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,10 @@ class Field:
         sizes = np.array([spread.y, spread.h])[:, None][np.arange(2) if shared else kind]
         inputs = spread.x * rng.normal(size=(n_kinds, STATES))
         nodes = sizes * rng.normal(size=(n_kinds, STATES))
-        by_input = spread.pair * rng.normal(size=(n_kinds, STATES, STATES))
+        of_pairs = np.array([spread.pair, spread.pair if spread.xh is None else spread.xh])
+        by_input = of_pairs[np.arange(2) if shared else kind][:, None, None] * rng.normal(
+            size=(n_kinds, STATES, STATES)
+        )
         tables = spread.pair * rng.normal(size=(n_tables, STATES, STATES))
         chosen = np.zeros(len(lattice.edges), dtype=np.int64) if shared else np.arange(n_tables)
         return cls(lattice, inputs[which], nodes[which], by_input[which], tables[chosen])

@@ -17,6 +17,8 @@ from maximand.papers.ping2014.trials import (
     key,
     mean_and_half,
     of_truth,
+    truth_row,
+    truth_table,
     verdict,
 )
 from maximand.papers.study import Study
@@ -98,7 +100,7 @@ def table2(study: Study) -> Outcome:
         _differences(title, [one for one in found if one[0]["shared"] == shared]) for title, shared in TITLES
     ]
     tables += [table for table in differences if table.rows]
-    tables.append(_truths([(one, gathered(truths, one)) for one in asked]))
+    tables.append(truth_table([truth_row(f"{one['graph']}, {_weights(one)}", gathered(truths, one)) for one in asked]))
     return Outcome(tables, remarks=_remarks(found), runs=[*runs, *truths])
 
 
@@ -133,16 +135,6 @@ def _differences(title: str, found: list[tuple[dict[str, Any], int, dict[str, li
             rows.append(Row(f"{_named(setting)}, {algorithm}", [Cell(pair.mean, pair.half) for pair in pairs]))
     note = "Paired differences on the same problems, with half the width of their 95 % intervals."
     return Table(title, ["MSSVM - LSSVM", "MSSVM - HCRF"], rows, note, 2)
-
-
-def _truths(found: list[tuple[dict[str, Any], dict[str, list[float]]]]) -> Table:
-    rows = []
-    for setting, values in found:
-        pair = Paired.of(values["marginal MAP"], values["joint MAP"])
-        cells = [Cell(*mean_and_half(each)) for each in values.values()]
-        rows.append(Row(f"{setting['graph']}, {_weights(setting)}", [*cells, Cell(*pair)]))
-    note = "What the weights that the data were drawn with predict: no method can be expected to do better."
-    return Table("Accuracy (%) of the true weights", ["marginal MAP", "joint MAP", "difference"], rows, note, 2)
 
 
 def _weights(setting: dict[str, Any]) -> str:

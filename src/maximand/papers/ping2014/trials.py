@@ -11,6 +11,7 @@ from scipy.stats import t
 
 from maximand.costs import Hamming
 from maximand.inference import BeliefPropagation, Inference
+from maximand.papers.outcome import Cell, Row, Table
 from maximand.papers.ping2014.simulators import Lattice, Spread
 from maximand.papers.ping2014.training import METHODS, Problem, fitted
 
@@ -73,11 +74,12 @@ def drawn(
     seed: int,
     exact: bool = False,
     sigma_h: float = 0.1,
+    sigma_xh: float | None = None,
     normalized: bool = False,
 ) -> Problem:
     """Return the problem of a trial; in grids the inference is belief propagation, unless it is to be exact."""
     inference: Inference | None = APPROXIMATE if graph == GRID and not exact else None
-    spread, cost = Spread(h=sigma_h), Hamming(normalized=normalized)
+    spread, cost = Spread(h=sigma_h, xh=sigma_xh), Hamming(normalized=normalized)
     return Problem(LATTICES[graph], spread, shared, (20, 100), rng_of(seed, trial), inference, cost)
 
 
@@ -95,11 +97,11 @@ def accuracies(
     return {"accuracies": found}
 
 
-def of_truth(graph: str, shared: bool, trials: list[int], seed: int) -> dict[str, Any]:
+def of_truth(graph: str, shared: bool, trials: list[int], seed: int, **settings: Any) -> dict[str, Any]:
     """Return how many outputs the field's own weights predict right, by marginal MAP and by joint MAP."""
     found: dict[str, list[float]] = {"marginal MAP": [], "joint MAP": []}
     for trial in trials:
-        problem = drawn(graph, shared, trial, seed, exact=True)
+        problem = drawn(graph, shared, trial, seed, exact=True, **settings)
         for name, hidden in (("marginal MAP", 1.0), ("joint MAP", 0.0)):
             found[name].append(problem.accuracy(problem.truth, hidden))
     return {"accuracies": found}
@@ -108,6 +110,18 @@ def of_truth(graph: str, shared: bool, trials: list[int], seed: int) -> dict[str
 def key(name: str, algorithm: str) -> str:
     """Name a method and what it is trained by."""
     return f"{name}, {algorithm}"
+
+
+def truth_row(name: str, values: Mapping[str, list[float]]) -> Row:
+    """Return what the true weights predict by marginal MAP and by joint MAP, and the paired difference."""
+    cells = [Cell(*mean_and_half(each)) for each in values.values()]
+    return Row(name, [*cells, Cell(*Paired.of(values["marginal MAP"], values["joint MAP"]))])
+
+
+def truth_table(rows: list[Row]) -> Table:
+    """Return such rows as a table."""
+    note = "What the weights that the data were drawn with predict: no method can be expected to do better."
+    return Table("Accuracy (%) of the true weights", ["marginal MAP", "joint MAP", "difference"], rows, note, 2)
 
 
 def blocks(count: int, size: int) -> list[list[int]]:
