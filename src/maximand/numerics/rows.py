@@ -9,18 +9,31 @@ from numba import njit
 
 from maximand.support import Array, Bools, Ints
 
+FEW = 8  # an eighth of the labels are added one by one as soon as all of them side by side
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def add_scores(begin: int, end: int, indices: Ints, data: Array, weights: Array, out: Array) -> None:
+    """out[l] += sum_j data[j] * weights[indices[j], l], four features at a time."""
+    n_labels = weights.shape[1]
+    whole = end - (end - begin) % 4
+    for j in range(begin, whole, 4):
+        a, b, c, d = data[j], data[j + 1], data[j + 2], data[j + 3]
+        first, second = weights[indices[j]], weights[indices[j + 1]]
+        third, fourth = weights[indices[j + 2]], weights[indices[j + 3]]
+        for l in range(n_labels):
+            out[l] += (a * first[l] + b * second[l]) + (c * third[l] + d * fourth[l])
+    for j in range(whole, end):
+        a, first = data[j], weights[indices[j]]
+        for l in range(n_labels):
+            out[l] += a * first[l]
+
 
 @njit(cache=True, nogil=True)
 def scores(indptr: Ints, indices: Ints, data: Array, weights: Array, out: Array) -> None:
     """out[r, l] += sum_f x[r, f] * weights[f, l]."""
-    n_labels = weights.shape[1]
     for r in range(indptr.size - 1):
-        row = out[r]
-        for j in range(indptr[r], indptr[r + 1]):
-            value = data[j]
-            source = weights[indices[j]]
-            for l in range(n_labels):
-                row[l] += value * source[l]
+        add_scores(indptr[r], indptr[r + 1], indices, data, weights, out[r])
 
 
 @njit(cache=True, nogil=True)
@@ -28,8 +41,14 @@ def sums(indptr: Ints, indices: Ints, data: Array, mean: Array, out: Array) -> N
     """out[f, l] += sum_r x[r, f] * mean[r, l]."""
     n_labels = mean.shape[1]
     for r in range(indptr.size - 1):
-        row = mean[r]
-        if not row.any():
+        row, count = mean[r], 0
+        for l in range(n_labels):
+            count += row[l] != 0.0
+        if FEW * count < n_labels:
+            for l in range(n_labels):
+                if row[l] != 0.0:
+                    for j in range(indptr[r], indptr[r + 1]):
+                        out[indices[j], l] += data[j] * row[l]
             continue
         for j in range(indptr[r], indptr[r + 1]):
             value = data[j]
@@ -135,17 +154,18 @@ def seen_pairs(indptr: Ints, indices: Ints, allowed: Bools, n_features: int, cro
     seen with more than a share `crowded` of the labels is listed with all of them: whole rows are faster.
     """
     n_labels = allowed.shape[1]
-    seen = np.zeros((n_features, n_labels), dtype=np.bool_)
+    seen, own = np.zeros((n_features, n_labels), dtype=np.bool_), np.empty(n_labels, dtype=np.int64)
     for r in range(indptr.size - 1):
         n_allowed = 0
         for l in range(n_labels):
-            n_allowed += allowed[r, l]
+            if allowed[r, l]:
+                own[n_allowed] = l
+                n_allowed += 1
         if n_allowed == n_labels:
             continue
         for j in range(indptr[r], indptr[r + 1]):
-            for l in range(n_labels):
-                if allowed[r, l]:
-                    seen[indices[j], l] = True
+            for l in own[:n_allowed]:
+                seen[indices[j], l] = True
     starts = np.zeros(n_features + 1, dtype=np.int64)
     for f in range(n_features):
         count = seen[f].sum()

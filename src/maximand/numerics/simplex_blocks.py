@@ -11,6 +11,7 @@ other, whose weights have nothing in common: row r has the choices r * per_row +
 import numpy as np
 from numba import njit
 
+from maximand.numerics.rows import add_scores
 from maximand.support import Array, Ints
 
 
@@ -160,7 +161,7 @@ def ascend_dense(
             weights[f, l] = by_label[l, f]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def ascend_sparse(
     rows: Ints,
     indptr: Ints,
@@ -184,17 +185,7 @@ def ascend_sparse(
         for l in range(k):
             scores[l] = bias[l] if bias.size else 0.0
         begin, end = indptr[i], indptr[i + 1]
-        whole = end - (end - begin) % 4
-        for j in range(begin, whole, 4):  # four features at a time
-            a, b, c, d = data[j], data[j + 1], data[j + 2], data[j + 3]
-            first, second = weights[indices[j]], weights[indices[j + 1]]
-            third, fourth = weights[indices[j + 2]], weights[indices[j + 3]]
-            for l in range(k):
-                scores[l] += (a * first[l] + b * second[l]) + (c * third[l] + d * fourth[l])
-        for j in range(whole, end):
-            a, first = data[j], weights[indices[j]]
-            for l in range(k):
-                scores[l] += a * first[l]
+        add_scores(begin, end, indices, data, weights, scores)
         violation[visit] = step_row(
             i, scores, costs, cost_row, mean, share[i], squared[i], regularization, point, change
         )

@@ -26,12 +26,11 @@ class Means:
         self.token, self.factor, self.batch = token, factor, batch
         self.features, self.inputs = cast(PerLabel, shard.features), cast(Rows, batch.examples.inputs)
         self.n_labels = cast(Choice | Choices, batch.space).n_labels
-        matrix = self.inputs.matrix
         self.share = np.repeat(batch.weight, np.diff(self.inputs.offsets))
         self.pairs: Pairs | None = None
         self.size: Array  # |x|^2 of each row; where pairs are listed, 1 / |x_l|^2 (row, label)
         if self.features.every_pair:
-            squares = matrix.multiply(matrix) if self.inputs.sparse else np.square(matrix)
+            squares = self.inputs.squared().matrix
             self.size = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
         else:
             self.pairs = pairs_of(self.features.starts, self.features.labels, self.features.places)
