@@ -91,7 +91,7 @@ class Shard:
     def _each(
         self, oracle: Oracle, key: str, expanded: Array, lane: list[_Piece], asked: Pass, use: Callable[..., Found]
     ) -> Iterator[Found]:
-        """Ask the oracle at expanded weights, chunk by chunk; note its state.
+        """Ask the oracle at expanded weights, none for zeros, chunk by chunk; note its state.
 
         Yield use(chunk, target, theta, answer, what is known of that); nothing else is kept while the next one is made.
         """
@@ -103,8 +103,9 @@ class Shard:
     def _asked(
         self, oracle: Oracle, last: Any, expanded: Array, piece: _Piece, asked: Pass
     ) -> tuple[Batch, Target, Array, Support, Answered]:
-        target = piece.target or piece.batch.target
-        theta = self.features.scores(piece.batch.examples, expanded)
+        target, examples = piece.target or piece.batch.target, piece.batch.examples
+        n_scores = examples.space.layout.n_scores
+        theta = self.features.scores(examples, expanded) if expanded.size else np.zeros(n_scores)
         state = None if last is None else last.take(piece.examples)
         support = oracle(piece.batch.space, theta, target, state)
         asked.states[_first(piece)] = support.state
@@ -142,17 +143,20 @@ class Shard:
         `squared`: of how much parts vary, where features count by their squares: the diagonal of the Hessian, if parts
         occur independently of each other. Counts vary by about their mean, projections as much as theta or less.
         """
-        expanded = self.features.expand(weights)
+        expanded = self.features.expand(weights) if weights.any() else np.empty(0)
         some = None if examples is None else self.batch.take(examples)
         if some is not None and each is not None:
             some = some.evenly(each)
         weight = (some or self.batch).weight
         flat = bool((weight == weight[0]).all())  # then the sums are weighted once, at the end
         lanes = self.lanes if some is None or examples is None else [self._pieces(some, examples)]
-        asked = self._pass()
+        asked, spare = self._pass(), list[Array]()  # sums that were added up, zeros again
 
         def lane_sums(lane: list[_Piece]) -> Sums:
-            slope = np.zeros(self.features.n_expanded)
+            try:
+                slope = spare.pop()
+            except IndexError:
+                slope = np.zeros(self.features.n_expanded)
 
             def add(
                 chunk: Batch, target: Target, theta: Array, support: Support, answered: Answered
@@ -172,6 +176,8 @@ class Shard:
             total += slope
             value += lane_value
             answered = answered & lane_answered
+            slope[:] = 0.0
+            spare.append(slope)
         self._note(key, lanes, asked, examples)
         if flat:
             total *= weight[0]
