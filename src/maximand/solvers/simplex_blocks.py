@@ -78,8 +78,15 @@ class SimplexBlocks:
         self.violation = np.zeros(self.edges[-1])
 
     def _average_from_here(self) -> None:
-        self.average: Array = self.expanded.copy() if self.averages else np.empty(0)
+        self.average: Array = self.expanded.copy() if self._rattles else np.empty(0)
         self.n_averaged = 0
+
+    @property
+    def _rattles(self) -> bool:
+        """Whether single steps make the weights rattle around the minimum: many rows share few features."""
+        features = self.objective.features
+        assert isinstance(features, PerLabel)
+        return self.averages and self.violation.size > features.n_features
 
     @classmethod
     def retargeted(cls, objective: Objective, start: Result | None) -> SimplexBlocks:
@@ -168,12 +175,11 @@ class SimplexBlocks:
         active, remaining = everyone, np.inf
         for sweep in range(min(max(self.n_averaged, FIRST_SWEEPS), MOST_SWEEPS)):
             self.sweep(rng.permutation(active))
-            remaining = float(self.violation[active].sum())
-            if active.size == everyone.size and remaining <= goal:
+            remaining = float(self.violation.sum())
+            if remaining <= goal:
                 break
-            every = sweep % 10 == 9 or remaining <= goal
-            threshold = NEGLIGIBLE * remaining / active.size
-            active = everyone if every else np.flatnonzero(self.violation > threshold)
+            threshold = NEGLIGIBLE * remaining / everyone.size
+            active = everyone if sweep % 10 == 9 else np.flatnonzero(self.violation > threshold)
         return remaining
 
     def sweep(self, units: Ints) -> None:
