@@ -1,5 +1,6 @@
 """python -m maximand, and the command of that name."""
 
+import gc
 import signal
 import sys
 
@@ -8,7 +9,9 @@ def main() -> int:
     """Load a command and run it.
 
     Until it is loaded Ctrl-C simply ends the process: an exception would strike somewhere inside of an import.
+    Meanwhile nobody looks for garbage, of which imports make none, nor later among what they made.
     """
+    gc.disable()
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -16,6 +19,8 @@ def main() -> int:
 
     options = options_of(sys.argv[1:])
     signal.signal(signal.SIGINT, handler)
+    gc.freeze()
+    gc.enable()
     return run(options)
 
 
