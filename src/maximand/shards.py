@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from operator import and_
@@ -71,6 +72,7 @@ class Shard:
         pieces = []
         for examples in cut(batch.space.layout, n_lanes, batch.space.quick):
             chunk = batch.take(examples)
+            chunk = replace(chunk, examples=self.features.laid_out(chunk.examples))
             pieces.append(_Piece(chunk, chunk.target if keep else None, examples))
         n_lanes = min(n_lanes, len(pieces))
         cuts = [len(pieces) * lane // n_lanes for lane in range(n_lanes + 1)]

@@ -28,6 +28,18 @@ def test_scores_are_the_same_by_weights_in_either_form(case):
     assert [block for block, _ in pieces] == [*case.features.blocks]
 
 
+def test_inputs_laid_out_for_many_passes_have_the_same_scores_and_sums(case):
+    rng = np.random.default_rng(4)
+    laid_out, features = case.features.laid_out(case.examples), case.features
+    weights, mean = features.expand(case.weights(rng)), rng.normal(size=case.space.layout.n_scores)
+    theta = features.scores(case.examples, weights)
+    np.testing.assert_allclose(features.scores(laid_out, weights), theta, rtol=1e-12, atol=1e-12)
+    sums, others = np.zeros((2, features.n_expanded))
+    features.add_sums(case.examples, mean, sums)
+    features.add_sums(laid_out, mean, others)
+    np.testing.assert_allclose(others, sums, rtol=1e-12, atol=1e-12)
+
+
 def test_rows_of_single_parts_add_up_to_scores_and_sums(case):
     rng = np.random.default_rng(1)
     mean = rng.normal(size=case.space.n_parts) * (rng.random(case.space.n_parts) < 0.4)

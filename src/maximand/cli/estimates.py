@@ -58,13 +58,14 @@ def estimates_of(
     objective = Objective.of(batch, bound.features, loss, 1.0, Threads(predictor.n_threads))
     weights = np.random.default_rng(0).normal(scale=AWAY, size=n_weights)  # zeros would be easy to project
     objective.penalty(weights)  # compiles
-    seconds = min(_seconds(objective, weights) for _ in range(REPEATS))
-    seconds *= float(space.layout.work.sum()) / float(space.layout.work[sample].sum())
+    times = float(space.layout.work.sum()) / float(space.layout.work[sample].sum())
+    seconds = times * min(_seconds(objective, weights) for _ in range(REPEATS))
+    laid_out = bound.features.laid_out(batch.examples).inputs.n_bytes - batch.examples.inputs.n_bytes
     passes = PASSES_OF_PROJECTIONS if isinstance(loss.penalty, Projection) else PASSES
-    peak = None if held is None else int(held + training + own)
+    peak = None if held is None else int(held + training + own + times * laid_out)
     return {
         "loss": loss.name, "weights": n_weights, "peak bytes": peak,
-        "peak over input": None if peak is None else peak / matrix_bytes(matrix), "seconds": seconds * passes + steps,
+        "peak over input": None if peak is None else peak / matrix_bytes(matrix), "seconds": passes * seconds + steps,
     }  # fmt: skip
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 import numpy as np
 
 from maximand.caching import cached_property
 from maximand.features.blocks import Block
 from maximand.features.inputs import Examples, Inputs
+from maximand.features.row_block import RowBlock
 from maximand.numerics.lowering import DENSE, Stencils, lower
 from maximand.support import Array
 
@@ -91,6 +93,11 @@ class FeatureMap(ABC):
         """Return each block with its weights, in the form that they have."""
         expanded = weights.size == self.n_expanded
         return [(block, weights[room if expanded else own]) for block, own, room in self._slices]
+
+    def laid_out(self, examples: Examples) -> Examples:
+        """Return the same examples for many passes: the inputs as the one block of rows reads them soonest."""
+        of_rows = [block for block in self.blocks if isinstance(block, RowBlock)]
+        return replace(examples, inputs=of_rows[0].laid_out(examples.inputs)) if len(of_rows) == 1 else examples
 
     def scores(self, examples: Examples, weights: Array) -> Array:
         """Return theta = A_x w; scores of shared kinds once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from maximand.caching import cached_property
 from maximand.features.inputs import Inputs
 from maximand.features.rows import Rows
 from maximand.numerics import rows as kernels
+from maximand.numerics.laid_rows import laid_scores, laid_sums, lay_out
 from maximand.numerics.lowering import DENSE, SPARSE, Lowered
 from maximand.support import Array, Ints
 
@@ -85,6 +86,13 @@ class RowBlock:
         seen = np.bincount(self.places + 1, minlength=self.n_listed + 1)
         return np.cumsum(seen, dtype=self.places.dtype)[self.starts]
 
+    def laid_out(self, inputs: Inputs) -> Inputs:
+        """Return the inputs with rows laid out for many passes, where pairs are listed."""
+        if self.every_pair or not isinstance(inputs, Rows):
+            return inputs
+        csr = inputs.csr
+        return replace(inputs, laid=lay_out(csr.indptr, csr.indices, csr.data, self.starts, self.labels, self.n_labels))
+
     def write_scores(self, inputs: Inputs, weights: Array, out: Array, add: bool) -> None:
         """Multiply the rows with the weights."""
         rows = inputs.rows(self.kind)
@@ -112,7 +120,9 @@ class RowBlock:
             return
         csr = rows.csr
         out[:] = bias if self.bias else 0.0
-        if by_label is not None:
+        if rows.laid is not None and n_pairs == self.n_listed:
+            laid_scores(rows.laid, pairs, out)
+        elif by_label is not None:
             kernels.scores(csr.indptr, csr.indices, csr.data, by_label, out)
         elif n_pairs < self.n_listed:
             kernels.seen_scores(csr.indptr, csr.indices, csr.data, self.firsts, self.places, self.labels, pairs, out)
@@ -134,7 +144,9 @@ class RowBlock:
             by_label += rows.matrix.T @ mean
             return
         csr = rows.csr
-        if by_label is not None:
+        if rows.laid is not None:
+            laid_sums(rows.laid, mean, pairs)
+        elif by_label is not None:
             kernels.sums(csr.indptr, csr.indices, csr.data, mean, by_label)
         else:
             kernels.pair_sums(csr.indptr, csr.indices, csr.data, self.starts, self.labels, mean, pairs)

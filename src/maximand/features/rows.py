@@ -10,15 +10,20 @@ from scipy.sparse import csr_array, issparse
 
 from maximand.caching import cached_property
 from maximand.layout import take_runs
+from maximand.numerics.laid_rows import LaidRows
 from maximand.support import Array, Ints
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Example i owns rows offsets[i]:offsets[i+1] of the matrix: a single row, its tokens, or its parts."""
+    """Example i owns rows offsets[i]:offsets[i+1] of the matrix: a single row, its tokens, or its parts.
+
+    `laid` has them as the block that reads them laid them out for many passes.
+    """
 
     matrix: Any
     offsets: Ints
+    laid: LaidRows | None = None
 
     @classmethod
     def single(cls, matrix: Array | csr_array) -> Rows:
@@ -41,10 +46,10 @@ class Rows:
 
     @property
     def n_bytes(self) -> int:
-        """The memory that the matrix takes."""
-        if not self.sparse:
-            return self.matrix.nbytes
-        return self.matrix.data.nbytes + self.matrix.indices.nbytes + self.matrix.indptr.nbytes
+        """The memory that the matrix takes, and the rows as they are laid out."""
+        matrix = self.matrix
+        arrays = (matrix.data, matrix.indices, matrix.indptr) if self.sparse else (matrix,)
+        return sum(array.nbytes for array in (*arrays, *(self.laid or ())))
 
     @cached_property
     def csr(self) -> csr_array:
