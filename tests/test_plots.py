@@ -20,6 +20,7 @@ from maximand.plots import (  # noqa: E402
     ConfusionDisplay,
     ConvergenceDisplay,
     FigureDisplay,
+    LabelMapsDisplay,
     MarginalsDisplay,
     TransitionsDisplay,
     WeightsDisplay,
@@ -179,6 +180,27 @@ def test_stored_figures():
     assert FigureDisplay(Figure("Empty", "x", "y", [])).plot(ax).figure_ is ax.figure
     with pytest.raises(ValueError, match=r"figure\.title is missing"):
         FigureDisplay({})
+
+
+def test_grids_of_labels_share_their_colours():
+    known = np.array([["sky", None], ["grass", "cow"]], dtype=object)
+    grids = {
+        "seen": np.eye(2),
+        "known": known,
+        "all": np.array([["sky", "sky"], ["grass", "cow"]]),
+        "codes": -np.eye(2, dtype=int),
+    }
+    display = LabelMapsDisplay(grids).plot()
+    seen, partly, whole, codes = (ax.images[0].get_array() for ax in display.axes_)
+    np.testing.assert_array_equal(seen, np.eye(2))
+    assert partly.mask.tolist() == [[False, True], [False, False]] and codes.mask.tolist() == [
+        [True, False],
+        [False, True],
+    ]
+    assert partly[0, 0] == whole[0, 0] and len(set(whole.ravel().tolist())) == 3
+    assert [ax.get_title() for ax in display.axes_] == list(grids)
+    with pytest.raises(ValueError, match="'flat' is none"):
+        LabelMapsDisplay({"flat": np.zeros(3)})
 
 
 def test_many_names_are_left_out():

@@ -3,6 +3,7 @@
 from maximand.plots.confusion import ConfusionDisplay
 from maximand.plots.convergence import ConvergenceDisplay
 from maximand.plots.figure import FigureDisplay
+from maximand.plots.label_maps import LabelMapsDisplay
 from maximand.plots.marginals import MarginalsDisplay
 from maximand.plots.transitions import TransitionsDisplay
 from maximand.plots.weights import WeightsDisplay
@@ -11,6 +12,7 @@ __all__ = [
     "ConfusionDisplay",
     "ConvergenceDisplay",
     "FigureDisplay",
+    "LabelMapsDisplay",
     "MarginalsDisplay",
     "TransitionsDisplay",
     "WeightsDisplay",
