@@ -81,9 +81,15 @@ def graphs_beat_pixels(lines):
     assert pixels < 0.85 < partly <= graphs
 
 
+def missing_labels_are_no_obstacle(lines):
+    assert [line.split(":")[0] for line in lines] == ["completes", "sums, large margin", "sums, likelihood"]
+    assert min(min(numbers(line)) for line in lines) > 0.75
+
+
 EXPECTED = {
     "label_sets": pairs_of_labels_help,
     "graph_labels": graphs_beat_pixels,
+    "missing_labels": missing_labels_are_no_obstacle,
     "noisy_labels": ramp_beats_hinge,
     "candidate_labels": candidates_suffice,
     "tagging_words": spans_are_found,
