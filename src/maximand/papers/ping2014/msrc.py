@@ -44,9 +44,10 @@ TABLE4_SCALES = {
         "pixel, 500 words learned by k-means on all images as in the paper, the paper's five categories, though here "
         "road and bicycle are commoner than car. A patch has the label of most of its pixels; patches of other labels, "
         "or of none, are hidden in training and not scored. Algorithm 1 by AdaGrad's steps on four images each, 10 "
-        "passes, from w = 0, and from where that has led the hidden CRF (our default start), 10 passes more. C for each "
-        "method and fold by one hold-out of half of the training images among 0.01, 0.1, 1, and on while the best is at "
-        "an end. Penalties by mixed-, max- and sum-product belief propagation, 20 sweeps; predictions by max-product."
+        "passes, from w = 0, and from where that has led the hidden CRF (our default start), 10 passes more. C for "
+        "each method and fold by one hold-out of half of the training images among 0.01, 0.1, 1, and on while the best "
+        "is at an end. Penalties by mixed-, max- and sum-product belief propagation, 20 sweeps; predictions by "
+        "max-product."
     ),
 }
 
