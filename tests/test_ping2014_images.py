@@ -168,7 +168,7 @@ def test_the_stored_categories_follow_from_their_confusions():
     for table in result["tables"]:
         for c, row in enumerate(table["rows"][:5]):
             for method, cell in zip(table["columns"], row["cells"], strict=True):
-                start = table["title"].removeprefix("From ")
-                counts = np.concatenate([run["confusions"][start][method] for run in result["runs"]])
+                start, decoder = table["title"].removeprefix("From ").split(", predicted by ")
+                counts = np.concatenate([run["confusions"][start][decoder][method] for run in result["runs"]])
                 assert len(counts) == 240
                 assert cell["ours"] == pytest.approx(100.0 * counts[:, c, c].sum() / counts[:, c].sum())
