@@ -128,8 +128,9 @@ def test_the_shard_keeps_the_basis_of_each_program(bookings):
     saved = []
     solver = OneSlack(max_iterations=4, tolerance=0)
     whole = solver.minimize(objective, callback=lambda _, run: saved.append(pickle.dumps(snapshot(run))))
-    (state,) = objective.states
-    assert isinstance(state, Numbers)
+    state, _ = objective.states
+    state, annotated = state.members
+    assert isinstance(state, Numbers) and annotated is None
     hours = [int(spans.max()) for spans in batch.space.spans]
     sizes = [len(spans) + n for spans, n in zip(batch.space.spans, hours, strict=True)]
     assert np.diff(state.offsets).tolist() == sizes

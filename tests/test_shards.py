@@ -10,12 +10,14 @@ from maximand.batch import Batch
 from maximand.costs import Hamming, ZeroOne
 from maximand.engine import Threads
 from maximand.features import ChainFeatures, Examples, PerLabel, Rows
-from maximand.losses import CRF, EUCLIDEAN, HINGE, RAMP
+from maximand.inference import BeliefPropagation
+from maximand.losses import CRF, EUCLIDEAN, HINGE, MARGINAL, RAMP
 from maximand.objective import Objective
 from maximand.shards import Shard
 from maximand.solvers import CCCP, LBFGS, BlockFrankWolfe, NSlack, OneSlack, Subgradient
 from maximand.solvers.snapshots import snapshot
 from maximand.spaces import Chain, Choice, Labels, Matching
+from maximand.tasks.graphs import GraphTask
 
 SOLVERS = [
     (CRF, LBFGS(max_iterations=8)),
@@ -104,20 +106,20 @@ def test_states_of_oracles_are_kept_whatever_the_size(monkeypatch):
     objective = Objective.of(batch, features, EUCLIDEAN, 0.01)
     (shard,) = objective.placed
     assert sum(map(len, shard.lanes)) > 3 and all(piece.target is None for lane in shard.lanes for piece in lane)
-    assert objective.states == [None]
+    assert objective.states == [None, None]
     weights = np.random.default_rng(5).normal(size=objective.n_weights)
     objective.penalty(weights)
-    (state,) = objective.states
+    state, _ = objective.states
     assert np.diff(state.offsets).tolist() == [4] * 40 and state.values.any()
     objective.begin_from([state])
     some = np.array([7, 3])
     objective.sampled_gradient(2.0 * weights, some)
-    (changed,) = objective.states
+    changed, _ = objective.states
     rest = np.setdiff1d(np.arange(40), some)
     np.testing.assert_array_equal(changed.take(rest).values, state.take(rest).values)
     assert (changed.take(some).values != state.take(some).values).any()
     objective.begin_from([])
-    assert objective.states == [None]
+    assert objective.states == [None, None]
 
 
 def test_planes_belong_to_the_data_and_to_the_run():
@@ -137,3 +139,23 @@ def test_planes_belong_to_the_data_and_to_the_run():
 def test_functions_sent_to_shards_pickle():
     for function in (Shard.sums, Shard.planes, Shard.slacks, Shard.keep, Shard.ask, Shard.state, Shard.begin_from):
         assert pickle.loads(pickle.dumps(function)) is function
+
+
+@pytest.mark.parametrize("loss", [CRF, HINGE, MARGINAL], ids=lambda loss: loss.name)
+def test_runs_whose_oracles_kept_messages_resume_in_the_same_bits(loss):
+    rng = np.random.default_rng(8)
+    X = [rng.normal(size=(4, 4, 2)) for _ in range(4)]
+    Y = [np.where(rng.random((4, 4)) < 0.5, -1, (x[:, :, 0] > 0) + (x[:, :, 1] > 0)) for x in X]
+    task = GraphTask(inference=BeliefPropagation(max_iterations=2, warm_start=True), classes=np.arange(3))
+    bound, examples, annotation = task.bind(X, Y)
+
+    def objective():
+        return Objective.of(Batch(examples, annotation, bound.cost, np.ones(4)), bound.features, loss, 0.01)
+
+    solver, snapshots = Subgradient(batch_size=2, max_iterations=5), []
+    whole = solver.minimize(
+        objective(), callback=lambda record, run: snapshots.append(pickle.loads(pickle.dumps(snapshot(run))))
+    )
+    assert any(state is not None for state in snapshots[0]["states"][1:])
+    for taken in snapshots[:-1]:
+        np.testing.assert_array_equal(solver.minimize(objective(), resume=taken).weights, whole.weights)

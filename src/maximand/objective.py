@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import product, zip_longest
 from operator import and_
 from secrets import token_hex
 from typing import Any
@@ -193,14 +194,17 @@ class Objective:
 
     @property
     def states(self) -> list[Any]:
-        """What the oracle of the penalty would begin from next, shard by shard."""
-        return list(self.ask(Shard.state, self.state_key(self.loss.penalty, PENALTY)))
+        """What the oracles of the penalty would begin from next, shard by shard, then those of the reward."""
+        return [state for key in self._keys for state in self.ask(Shard.state, key)]
 
     def begin_from(self, states: Sequence[Any]) -> None:
-        """Let the oracle of the penalty begin from such states; without any, from scratch."""
-        key = self.state_key(self.loss.penalty, PENALTY)
-        for shard, state in zip(self.placed, states or [None] * len(self.placed), strict=True):
+        """Let the oracles begin from such states; without any, from scratch."""
+        for (key, shard), state in zip_longest(product(self._keys, self.placed), states):
             list(self.engine.map(Shard.begin_from, [shard], key, state))
+
+    @property
+    def _keys(self) -> list[str]:
+        return [self.state_key(getattr(self.loss, role), role) for role in (PENALTY, REWARD)]
 
     def penalty(self, weights: Array) -> Plane:
         """Return the plane that touches the penalty at the weights."""
@@ -236,8 +240,7 @@ class Objective:
         """Return the objective and a (sub)gradient."""
         penalty, reward = self.penalty(weights), self.reward(weights)
         value = self.value_of(weights, penalty, reward)
-        gradient = penalty.slope  # ours alone, so it may be overwritten
-        gradient -= reward.slope
+        gradient = np.subtract(penalty.slope, reward.slope, out=penalty.slope)  # ours alone, so it may be overwritten
         return value, daxpy(weights, gradient, a=self.regularization)
 
     def value(self, weights: Array) -> float:
@@ -257,10 +260,8 @@ class Objective:
 
     def slacks(self, weights: Array) -> tuple[Array, Array]:
         """Return for each example the penalty less the score of its annotated parts, and that score."""
-        penalty = self.loss.penalty
-        values, annotated, answered = zip(
-            *self.ask(Shard.slacks, penalty, self.state_key(penalty, PENALTY), weights), strict=True
-        )
+        found = self.ask(Shard.slacks, self.loss.penalty, self._keys[0], weights)
+        values, annotated, answered = zip(*found, strict=True)
         self.tally.note(reduce(and_, answered)._replace(guarantee=Guarantee.EXACT))
         scores = np.concatenate(annotated)
         return np.concatenate(values) - scores, scores
