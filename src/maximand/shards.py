@@ -121,9 +121,9 @@ class Shard:
         return Pass(self.deadlines[-1])
 
     def _note(self, key: str, lanes: list[list[_Piece]], asked: Pass, examples: Ints | None) -> None:
-        """Keep the states that oracles returned."""
+        """Keep the states that oracles returned, where all did."""
         found = [asked.states[_first(piece)] for lane in lanes for piece in lane]
-        if found[0] is None:
+        if any(state is None for state in found):
             return
         state = type(found[0]).joined(found)
         if examples is None:

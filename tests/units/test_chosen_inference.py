@@ -8,8 +8,9 @@ import pytest
 from maximand.capabilities import Can
 from maximand.inference import BeliefPropagation, Exhaustive, FactorGraphs, GraphCut, Inference, Structure, Tree
 from maximand.inference.choosing import MaximaAndSums, chosen_inference
-from maximand.spaces import Graph
+from maximand.spaces import Chain, Graph, LabelStates
 from maximand.states import Numbers
+from maximand.support import Guarantee
 
 TREE = Tree(wide=BeliefPropagation())
 
@@ -43,6 +44,23 @@ def test_maxima_and_sums_can_what_they_say():
     found = space.mixed(theta, (0.5, 1.0))
     expected = space.using(BeliefPropagation()).mixed(theta, (0.5, 1.0))
     np.testing.assert_array_equal(found.mean, expected.mean)
+
+
+@pytest.mark.parametrize("temperatures", [(0.0, 1.0), (0.3, 0.7)])
+def test_each_graph_is_answered_as_it_is_alone(temperatures):
+    """Where summing hidden nodes out first is cheap that is exact, whatever other graphs are in the batch."""
+    rng = np.random.default_rng(0)
+    chain = Chain(np.array([4, 40, 3, 60]), 4, states=LabelStates.of([2, 2]))
+    theta = rng.normal(size=chain.layout.n_scores)
+    together = chain.mixed(theta, temperatures)
+    assert together.guarantee is not Guarantee.EXACT
+    for i in range(4):
+        one = chain.take(np.array([i]))
+        nodes = chain.nodes(theta)[chain.offsets[i] : chain.offsets[i + 1]]
+        alone = one.mixed(np.concatenate([nodes.ravel(), chain.transitions(theta).ravel()]), temperatures)
+        assert (alone.guarantee is Guarantee.EXACT) == (chain.lengths[i] < 10)
+        assert alone.value[0] == together.value[i]
+        np.testing.assert_array_equal(one.nodes(alone.mean), chain.nodes(together.mean)[chain.slots == i])
 
 
 class Echo(Inference):

@@ -13,11 +13,13 @@ from maximand.capabilities import Can
 from maximand.inference.base import Inference, checked_mixture, labelled
 from maximand.inference.elimination_order import TooWide, plans_of, side_by_side
 from maximand.inference.structure import FactorGraphs, Structures
+from maximand.layout import take_runs
 from maximand.numerics.elimination import Plans, eliminate_best, eliminate_soft
 from maximand.states import again
 from maximand.support import Array, Bools, Guarantee, Ints, Support
 
 MOST_ENTRIES = 1 << 24  # of all tables of one graph together
+FEW_ENTRIES = 1 << 14  # where another inference answers for graphs that need more
 
 
 @dataclass
@@ -25,7 +27,7 @@ class _Known:
     """Plans that were worked out: for all structures of a batch, and for one whose hidden nodes come first."""
 
     plans: Plans | None = None
-    hidden_first: dict[tuple[int, bytes], Plans] = field(default_factory=dict)
+    hidden_first: dict[tuple[int, bytes, float], Plans | TooWide] = field(default_factory=dict)
 
 
 _known: WeakKeyDictionary[Structures, _Known] = WeakKeyDictionary()
@@ -39,14 +41,14 @@ def plans(graphs: FactorGraphs, most_entries: float = MOST_ENTRIES) -> Plans:
     return known.plans
 
 
-def plans_hidden_first(graphs: FactorGraphs, hidden: Bools, most_entries: float) -> tuple[Plans, Ints]:
+def plans_hidden_first(graphs: FactorGraphs, hidden: Bools, most_entries: float) -> tuple[list[Plans | TooWide], Ints]:
     """Return how to eliminate the nodes of examples, the hidden ones first, and which of these plans each has."""
     known = _known.setdefault(graphs.structures, _Known()).hidden_first
-    numbers: dict[tuple[int, bytes], int] = {}
-    which, listed = np.empty(graphs.n_examples, dtype=np.int64), list[Plans]()
+    numbers: dict[tuple[int, bytes, float], int] = {}
+    which, listed = np.empty(graphs.n_examples, dtype=np.int64), list[Plans | TooWide]()
     for i, (s, (start, stop)) in enumerate(zip(graphs.which.tolist(), pairwise(graphs.node_offsets), strict=True)):
         inside = hidden[start:stop]
-        key = s, inside.tobytes()
+        key = s, inside.tobytes(), most_entries
         which[i] = number = numbers.setdefault(key, len(numbers))
         if number < len(listed):
             continue
@@ -54,9 +56,9 @@ def plans_hidden_first(graphs: FactorGraphs, hidden: Bools, most_entries: float)
             try:
                 known[key] = plans_of([(graphs.structures.graphs[s], inside)], graphs.width, most_entries)
             except TooWide as error:
-                raise TooWide(error.entries, i) from None
+                known[key] = error
         listed.append(known[key])
-    return side_by_side(listed), which
+    return listed, which
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class Tree(Inference):
     nodes are eliminated one by one: k^(width + 1) for each node, where a grid is as wide as its shorter side.
 
     Where outputs and hidden nodes have temperatures of their own, all hidden nodes are eliminated first. That makes a
-    table of all outputs around each connected piece of them: `wide` answers where these are too large.
+    table of all outputs around each connected piece of them: `wide`, where given, answers for graphs whose tables
+    have more than some ten thousand entries.
     """
 
     wide: Inference | None = None
@@ -106,16 +109,44 @@ class Tree(Inference):
         outer, inner = checked_mixture(graphs, temperatures, hidden)
         if outer == inner:
             return self.marginals(graphs, theta, outer) if outer > 0.0 else self.argmax(graphs, theta)
-        try:
-            found = plans_hidden_first(graphs, hidden, MOST_ENTRIES)
-        except TooWide as error:
-            if self.wide is not None:
-                return self.wide.mixed(graphs, theta, temperatures, hidden, **again(state))
+        most = MOST_ENTRIES if self.wide is None else FEW_ENTRIES
+        listed, which = plans_hidden_first(graphs, hidden, most)
+        narrow = np.array([isinstance(plan, Plans) for plan in listed])[which]
+        if narrow.all():
+            found = side_by_side([plan for plan in listed if isinstance(plan, Plans)])
+            return _soft(found, which, graphs, theta, np.where(hidden, inner, outer))
+        if self.wide is None:
+            i = int(np.argmin(narrow))
+            entries = next(plan.entries for plan in listed if isinstance(plan, TooWide))
             raise ValueError(
-                f"Summing out the hidden nodes of graph {error.graph} before its outputs would need tables of "
-                f"{error.entries:.1g} entries; use BeliefPropagation(), or one temperature for all nodes."
-            ) from None
-        return _soft(*found, graphs, theta, np.where(hidden, inner, outer))
+                f"Summing out the hidden nodes of graph {i} before its outputs would need tables of {entries:.1g} "
+                "entries; use BeliefPropagation(), or one temperature for all nodes."
+            )
+        if not narrow.any():
+            return self.wide.mixed(graphs, theta, temperatures, hidden, **again(state))
+        parts = [(self, np.flatnonzero(narrow)), (self.wide, np.flatnonzero(~narrow))]
+        return _apart(parts, graphs, theta, temperatures, hidden)
+
+
+def _apart(
+    parts: list[tuple[Inference, Ints]],
+    graphs: FactorGraphs,
+    theta: Array,
+    temperatures: tuple[float, float],
+    hidden: Bools,
+) -> Support:
+    """Return the answers of several inferences, each on some of the examples; these begin anew each time."""
+    values, mean, guarantee = np.empty(graphs.n_examples), np.empty(graphs.n_parts), Guarantee.EXACT
+    converged = np.ones(graphs.n_examples, dtype=bool)
+    for inference, examples in parts:
+        part = graphs.take(examples)
+        own = hidden[take_runs(graphs.node_offsets, examples)[0]]
+        found = inference.mixed(part, graphs.layout.pick(theta, examples, part.layout), temperatures, own)
+        values[examples], guarantee = found.value, guarantee & found.guarantee
+        graphs.layout.put(mean, examples, found.mean, part.layout)
+        if found.converged is not None:
+            converged[examples] = found.converged
+    return Support(values, mean, guarantee, converged=converged)
 
 
 def _soft(plans: Plans, which: Ints, graphs: FactorGraphs, theta: Array, temperatures: Array) -> Support:
