@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from maximand import Budget, Checkpoint, LabelRanker, MultilabelClassifier
+from maximand import Budget, Checkpoint, LabelRanker, MultilabelClassifier, SequenceTagger
 
 NAMES = np.array(list("wxyz"))
 
@@ -91,3 +91,13 @@ def test_lists_mean_what_they_meant_in_training():
     positive = X[X[:, 0] > 0]
     assert model.score(positive, [[0, 1]] * len(positive)) == model.score(positive, [{0, 1}] * len(positive)) > 0.9
     assert model.score(X[:3], [[0]] * 3) == model.score(X[:3], [{0}] * 3)
+
+
+def test_tags_that_nothing_known_leads_to_are_refused():
+    """Half of the tags hidden, a rare one may be known only where the one before it is not."""
+    X = [np.eye(3), np.eye(3), np.eye(3)]
+    Y = [["B-A", "I-A", "O"], [None, "I-B", "O"], ["O", "B-A", "O"]]
+    with pytest.raises(ValueError, match=r"Y\[1\], token 1, has the label 'I-B', and no label .* by classes="):
+        SequenceTagger(scheme="BIO").fit(X, Y)
+    classes = ["B-A", "I-A", "B-B", "I-B", "O"]
+    assert SequenceTagger(scheme="BIO", classes=classes).fit(X, Y).predict(X)[1][0] == "B-B"

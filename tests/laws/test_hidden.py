@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from maximand.capabilities import Can
 from maximand.inference import Exhaustive, Structure
-from maximand.losses import CRF, HINGE, marginal
+from maximand.losses import AUGMENTED_CRF, CRF, HINGE, marginal
 from maximand.oracles import Over, Soft, Target
 from maximand.solvers import CCCP, OneSlack, Result, Smoothing
 from maximand.spaces import Graph, Labels
@@ -117,7 +117,7 @@ def test_known_members_of_the_family(case, seed):
     theta = case.theta(np.random.default_rng(seed))
     for annotation in (case.full, case.partial):
         target = Target(case.space, annotation, case.costs[0])
-        same = [(marginal(0.0, 0.0), HINGE), (marginal(1.0, 1.0, cost=0.0), CRF)]
+        same = [(marginal(0.0, 0.0), HINGE), (marginal(1.0, 1.0, cost=0.0), CRF), (marginal(1.0, 1.0), AUGMENTED_CRF)]
         if annotation.full.all():  # nothing is hidden
             same += [(marginal(0.0, heat), HINGE) for heat in (0.3, 1.0)]
             same += [(marginal(1.0, heat, cost=0.0), CRF) for heat in (0.3, 2.0)]

@@ -73,6 +73,15 @@ class TaggingTask(Task):
         return bound, examples, annotation
 
 
+def _stranded(legality: Legality) -> Bools:
+    """Return which labels no legal sequence has."""
+    between = np.isfinite(legality.between)
+    ahead, back = np.isfinite(legality.first), np.isfinite(legality.last)
+    for _ in legality.first:
+        ahead, back = ahead | between[ahead].any(axis=0), back | between[:, back].any(axis=1)
+    return ~(ahead & back)
+
+
 def _seen_transitions(names: LabelNames, annotation: Labels, hidden: Bools | None) -> Ints:
     """Return the transitions between known labels that occur, as label * n_labels + next label.
 
@@ -172,6 +181,13 @@ class BoundTagging(BoundTask):
                 problem = self.legality.violation(codes[start:stop])
                 if problem is not None:
                     raise ValueError(f"Y[{i}] breaks the tagging scheme: {self._said(problem)}; mend it or drop it.")
+            stranded = np.flatnonzero((codes >= 0) & _stranded(self.legality)[codes])
+            if stranded.size:
+                place = place_of("Y", int(stranded[0]), offsets, "token")
+                raise ValueError(
+                    f"{place} has the label {tags[stranded[0]]!r}, and no label that is known anywhere may lead "
+                    "to it or on from it; name all labels by classes=."
+                )
         return self.names.annotation(codes, offsets, candidates)
 
     def _said(self, problem: Violation) -> str:
