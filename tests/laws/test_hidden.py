@@ -14,13 +14,13 @@ from maximand.inference import Exhaustive, Structure
 from maximand.losses import AUGMENTED_CRF, CRF, HINGE, marginal
 from maximand.oracles import Over, Soft, Target
 from maximand.solvers import CCCP, OneSlack, Result, Smoothing
-from maximand.spaces import Graph, Labels
+from maximand.spaces import Graph, Product
 from maximand.spaces.labelled import joined_hidden
 from maximand.support import Guarantee
 from thinning import tries
 
 TEMPERATURES = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.3, 0.7), (0.7, 0.3), (0.5, 0.5), (1.0, 0.0)]
-MIXING = [case for case in (*CASES, *HIDDEN_CASES) if Can.MIXED in case.space.can and isinstance(case.full, Labels)]
+MIXING = [case for case in (*CASES, *HIDDEN_CASES) if Can.MIXED in case.space.can]
 EVERY_CASE = pytest.mark.parametrize("case", MIXING, ids=lambda case: case.name)
 EVERY_PAIR = pytest.mark.parametrize("temperatures", TEMPERATURES, ids=str)
 SEEDS = st.integers(0, 10_000)
@@ -37,6 +37,16 @@ def softened(values, means, temperature):
     return values.max() + temperature * np.log(shares.sum()), shares @ means / shares.sum()
 
 
+def visible_labels(space, annotation, psi):
+    """Return the labels that an output of one example has where it is visible."""
+    if isinstance(space, Product):
+        parts = zip(space.factors, annotation.factors, space.split(psi), strict=True)
+        return [label for factor, own, part in parts for label in visible_labels(factor, own, part)]
+    visible = ~joined_hidden(space, space.open(annotation))
+    label_of = np.arange(space.n_labels) if space.states is None else space.states.label_of
+    return label_of[np.atleast_1d(space.decode(psi)[0])][visible].tolist()
+
+
 def enumerated(case, theta, annotation, temperatures, over):
     """Return value and mean of every example, listing all outputs, those of the same visible labels together."""
     values, mean = [], np.zeros(case.space.n_parts)
@@ -45,9 +55,7 @@ def enumerated(case, theta, annotation, temperatures, over):
         outputs = one.outputs()
         if over is Over.ANNOTATED:
             outputs = outputs[agreeing(one, outputs, own)]
-        visible = ~joined_hidden(one, one.open(own))
-        label_of = np.arange(one.n_labels) if one.states is None else one.states.label_of
-        labelled = [(tuple(label_of[np.atleast_1d(one.decode(psi)[0])][visible]), psi) for psi in outputs]
+        labelled = [(visible_labels(one, own, psi), psi) for psi in outputs]
         labelled.sort(key=lambda pair: pair[0])
         groups = [np.array([psi for _, psi in group]) for _, group in groupby(labelled, key=lambda pair: pair[0])]
         inside = [softened(scores_of(group, theta[parts]), group, temperatures[1]) for group in groups]
