@@ -37,7 +37,7 @@ PROTOCOL = (
 TABLE2_SCALES = {
     "quick": "Two trials on chains with shared weights, from random weights. " + PROTOCOL,
     "standard": "Chains: 200 trials from zero and from random weights, 100 from our default start, 30 of each variant. "
-    "Grids: 50 trials from random weights, 25 from zero, 8 with exact inference. " + PROTOCOL,
+    "Grids: 32 trials from random weights, 16 from zero, 4 with exact inference. " + PROTOCOL,
     "paper": "200 trials of everything. " + PROTOCOL,
 }
 BOTH = [SGD, CONCAVE]
@@ -55,7 +55,7 @@ class Counts(NamedTuple):
     exact_grids: int = 200
 
 
-COUNTS = {"quick": Counts(2, 0, 0, 0, 0, 0), "standard": Counts(200, 100, 30, 50, 25, 8), "paper": Counts()}
+COUNTS = {"quick": Counts(2, 0, 0, 0, 0, 0), "standard": Counts(200, 100, 30, 32, 16, 4), "paper": Counts()}
 SIZES = {CHAIN: 20, LONG_CHAIN: 10, GRID: 4}  # of the blocks of trials that make a cell
 
 
@@ -63,20 +63,20 @@ def settings_of(scale: str) -> list[tuple[dict[str, Any], int]]:
     """Return all settings, each with its number of trials."""
     counts = COUNTS[scale]
     listed: list[tuple[dict[str, Any], int]] = []
+
+    def add(count: int, graph: str, shared: bool, start: str, algorithms: list[str], **more: Any) -> None:
+        listed.append(({"graph": graph, "shared": shared, "start": start, "algorithms": algorithms, **more}, count))
+
     for shared in (True, False):
-
-        def add(count: int, graph: str, start: str, algorithms: list[str], shared: bool = shared, **more: Any) -> None:
-            setting = {"graph": graph, "shared": shared, "start": start, "algorithms": algorithms, **more}
-            listed.append((setting, count))
-
-        add(counts.chains, CHAIN, RANDOM, BOTH)
-        add(counts.chains, CHAIN, ZERO, BOTH)
-        add(counts.default, CHAIN, DEFAULT, [CONCAVE])
-        add(counts.variants, LONG_CHAIN, RANDOM, BOTH)
-        add(counts.variants, CHAIN, RANDOM, BOTH, normalized=True)
-        add(counts.grids, GRID, RANDOM, BOTH)
-        add(counts.grids_from_zero, GRID, ZERO, BOTH)
-        add(counts.exact_grids, GRID, RANDOM, [CONCAVE], exact=True)
+        add(counts.chains, CHAIN, shared, RANDOM, BOTH)
+        add(counts.chains, CHAIN, shared, ZERO, BOTH)
+        add(counts.default, CHAIN, shared, DEFAULT, [CONCAVE])
+        add(counts.variants, LONG_CHAIN, shared, RANDOM, BOTH)
+        add(counts.variants, CHAIN, shared, RANDOM, BOTH, normalized=True)
+    for shared in (True, False):
+        add(counts.grids, GRID, shared, RANDOM, BOTH)
+        add(counts.grids_from_zero, GRID, shared, ZERO, BOTH)
+        add(counts.exact_grids, GRID, shared, RANDOM, [CONCAVE], exact=True)
     if scale == "quick":
         listed = [(setting, count) for setting, count in listed if setting["shared"] and setting["start"] == RANDOM]
     return [(setting, count) for setting, count in listed if count]
