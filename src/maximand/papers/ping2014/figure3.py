@@ -96,7 +96,9 @@ def _remarks(where: str, found: dict[int, dict[str, list[float]]]) -> list[str]:
         pairs = {size: Paired.of(found[size][worse], found[size][better]) for size in sizes}
         above = [size for size, pair in pairs.items() if pair.positive]
         below = [size for size, pair in pairs.items() if pair.negative]
-        answer = "no" if len(below) >= max(1, len(above)) else "yes" if 2 * len(above) > len(sizes) else "not clear"
+        answer = (
+            "no" if len(below) >= max(1, len(above)) else "yes" if 2 * len(above) > len(sizes) else "no, not clearly"
+        )
         return (
             f"{answer}. The difference is clear of zero and positive at {_listed(above)}, negative at {_listed(below)} "
             f"of {len(sizes)} sizes."

@@ -56,10 +56,10 @@ def mean_and_half(values: Any) -> tuple[float, float]:
 
 
 def verdict(pairs: Sequence[Paired]) -> str:
-    """Say yes where all intervals are above zero, no where one is below, else that it is not clear."""
+    """Say yes where all intervals are above zero, no where one is below, else that it is not clearly so."""
     if all(pair.positive for pair in pairs):
         return "yes"
-    return "no" if any(pair.negative for pair in pairs) else "not clear"
+    return "no" if any(pair.negative for pair in pairs) else "no, not clearly"
 
 
 def rng_of(seed: int, trial: int) -> np.random.Generator:
