@@ -26,7 +26,7 @@ Found = TypeVar("Found")
 
 LANES = 8  # how many sums run side by side: fixed, so that the answer does not depend on the number of threads
 LANES_OF_LARGE_MODELS = 4  # each sum is as long as the weights
-LARGE_MODEL = 1 << 16
+LARGE_MODEL = 1 << 15
 LITTLE = 1 << 24  # bytes that cost vectors may always take
 
 

@@ -163,8 +163,8 @@ class LBFGS(Solver):
                 pairs.clear()
                 continue
             weights, value, new_gradient = found
-            moved, turned = np.subtract(weights, state.weights, out=direction), np.subtract(new_gradient, gradient)
-            pairs.add(moved / units, turned * units)
+            np.subtract(weights, state.weights, out=direction)
+            pairs.add(direction / units, (new_gradient - gradient) * units)  # unnamed, so that they do not stay
             state.move(weights, value, new_gradient)
 
 
