@@ -14,13 +14,14 @@ from maximand.objective import Objective
 from maximand.oracles import Oracle, Over, Soft
 from maximand.passes import OutOfTime, limited, unlimited
 from maximand.solvers.base import Iterate, Result, Solver, Stuck
-from maximand.solvers.earlier import start_weights
+from maximand.solvers.earlier import origin, start_weights
 from maximand.solvers.lbfgs import LBFGS, Descent, Pairs
 from maximand.spaces import OutputSpace
 from maximand.support import EPSILON, Array, Geometry, Guarantee, Plane, Support, Waiting
 from maximand.targets import Target
 
 FIRST = 2.5  # of the tolerance, times the value at the start: the first temperature
+LOWEST = 1e-3  # of that: where a run may begin that goes on from another
 SHARE = 0.25  # of the tolerance: what a descent may leave
 COLDEST = 1e-9  # in relation to the value at the start
 ACCURACY = 1e-9  # of means: how far they may be from an average of outputs
@@ -131,12 +132,13 @@ def with_penalty(objective: Objective, penalty: Oracle) -> Objective:
 
 
 class Cooling:
-    """Where the temperature stands, and the descent at it."""
+    """Where the temperature stands, the descent at it, and the best average of planes of the penalty."""
 
     saved = ("begun", "temperature", "descent", "slope", "offset")
 
-    def __init__(self, descent: Descent):
-        self.begun, self.temperature, self.descent = False, 0.0, descent
+    def __init__(self, objective: Objective, descent: Descent):
+        self.origin = origin(objective)
+        self.begun, self.temperature, self.descent = False, np.inf, descent
         self.slope, self.offset = np.empty(0), -np.inf
 
 
@@ -179,8 +181,12 @@ class Smoothing(Solver):
             )
 
     def begin(self, objective: Objective, start: Result | None) -> Cooling:
-        """Return the state before the first temperature."""
-        return Cooling(self._descent_from(start_weights(objective, start)))
+        """Return the state before the first temperature: after a run with the same penalty, not above its last."""
+        cooling = Cooling(objective, self._descent_from(start_weights(objective, start)))
+        earlier = start and start.state
+        if isinstance(earlier, Cooling) and earlier.origin == cooling.origin:
+            cooling.temperature, cooling.slope, cooling.offset = earlier.temperature, earlier.slope, earlier.offset
+        return cooling
 
     def _descent_from(self, weights: Array) -> Descent:
         return Descent(weights, Pairs(self.memory, weights.size))
@@ -192,7 +198,8 @@ class Smoothing(Solver):
         if not state.begun:
             weights, began = state.descent.weights, working_seconds()
             value = objective.value(weights)
-            state.temperature = FIRST * max(self.tolerance, EPSILON) * max(abs(value), np.finfo(float).tiny)
+            first = FIRST * max(self.tolerance, EPSILON) * max(abs(value), np.finfo(float).tiny)
+            state.temperature = min(max(state.temperature, LOWEST * first), first)
             mean = with_penalty(objective, _averaged(objective, state.temperature)).penalty(weights)
             last = working_seconds() - began
             state.begun = True
