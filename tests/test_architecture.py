@@ -45,7 +45,7 @@ def ranking(rng):
 
 def labelling(rng):
     X = [(rng.normal(size=(5, 12)), [(0, 1), (1, 2), (2, 3), (3, 4)]) for _ in range(8)]
-    return GraphLabeler(n_threads=1, regularization=0.1), X, [np.argmax(nodes[:, :4], axis=1) for nodes, _ in X]
+    return GraphLabeler(n_threads=1, regularization=1e-4), X, [np.argmax(nodes[:, :4], axis=1) for nodes, _ in X]
 
 
 WALKS = {"A tagger": tagging, "A ranker": ranking, "A graph labeler": labelling}

@@ -53,6 +53,34 @@ def test_planes_finish_where_the_data_can_be_fitted():
     assert result.state.first.gap <= 1e-2 * result.value < result.state.second.gap
 
 
+def test_there_is_no_race_where_no_row_matters_by_itself():
+    X, Y = chains(0.4)
+    alone = turns_of(SequenceTagger(loss="hinge", regularization=0.1), X, Y)
+    assert alone.certified
+    assert not alone.state.apart
+    assert alone.state.first.work == alone.state.second.work == 0
+    race = turns_of(SequenceTagger(loss="hinge", regularization=1e-5), X, Y)
+    assert race.state.apart
+
+
+def test_soft_maxima_of_another_round_are_no_hotter():
+    X, Y = chains(0.4)
+    found = []
+
+    class Kept(Smoothing):
+        def minimize(self, objective, *arguments, **settings):
+            found.append((objective, super().minimize(objective, *arguments, **settings)))
+            return found[-1][1]
+
+    SequenceTagger(loss="hinge", regularization=1e-4, solver=Kept(tolerance=1e-3)).fit(X, Y)
+    ((objective, first),) = found
+    again = Smoothing(tolerance=1e-3).minimize(objective, start=first)
+    assert again.certified
+    assert again.gap <= 1e-3 * again.value
+    assert again.state.temperature <= first.state.temperature
+    assert again.history[-1].oracle_calls < 0.5 * first.history[-1].oracle_calls
+
+
 def test_estimates_of_means_make_no_bound():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(4, 4, 3)) for _ in range(6)]

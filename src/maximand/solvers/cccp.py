@@ -174,7 +174,8 @@ def automatic(objective: Objective, **settings: float) -> Solver:
 
     Homogeneous, as the perceptron's loss: Perceptron. Smooth: LBFGS; where some weights may not be negative, OneSlack
     if it is convex and Subgradient if not. Convex and made of planes: OneSlack for a handful of weights, else
-    BlockFrankWolfe, in a Race with Smoothing where that can be. Anything else: CCCP on one of these.
+    BlockFrankWolfe, where that can be in a Race with Smoothing, or with OneSlack instead. Anything else: CCCP on one of
+    these.
     """
     if objective.loss.homogeneous:
         return Perceptron(**settings)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Two solvers that take turns, because neither is good at everything."""
+"""Solvers that are chosen by the data, or take turns, because none is good at everything."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import numpy as np
 
 from maximand.compiling import working_seconds
 from maximand.objective import Objective
+from maximand.shards import LARGE_MODEL
 from maximand.solvers.base import Iterate, Result, Solver
 from maximand.solvers.block_frank_wolfe import BlockFrankWolfe
+from maximand.solvers.one_slack import OneSlack
+from maximand.solvers.simplex_blocks import ExactAscent
 from maximand.solvers.smoothing import Smoothing
 
 FIRST_TURN = 10  # work for each example, in oracle calls
@@ -19,6 +22,7 @@ LEAD = 1.5  # times the work of the other that a solver may have had and still g
 BEHIND = 0.5  # of the work so far: the turn of the one whose gap is larger
 FITTED = 0.03  # of the value at the start: below it the data are fitted, and hardly the work of soft maxima
 FITTED_PATIENCE = 8.0
+MOVING = 0.4  # of the value at zero, for each row: up to there, no row by itself moves the weights far
 
 
 class Runner:
@@ -46,10 +50,14 @@ class Runner:
 class Turns:
     """Whose turn it is, and what the gap and the work of the runner were when it began."""
 
-    saved = ("begun", "first", "second", "is_second", "turn_gap", "turn_work", "budget", "start_value")
+    saved = (
+        "begun", "first", "second", "together", "apart", "is_second", "turn_gap", "turn_work", "budget", "start_value"
+    )  # fmt: skip
 
-    def __init__(self, first: Any, second: Any):
+    def __init__(self, first: Any, second: Any, together: Any):
         self.begun = False
+        self.together = together
+        self.apart: bool | None = None  # whether there is a race, once that is known
         self.first, self.second = Runner(first), Runner(second)
         self.is_second, self.turn_gap, self.turn_work, self.budget = False, np.inf, 0.0, 0.0
         self.start_value = np.inf
@@ -81,7 +89,11 @@ class Turns:
 
 @dataclass(frozen=True, kw_only=True)
 class Race(Solver):
-    """Minimise by turns with two solvers, whose best value and best bound make the gap together.
+    """Minimise by turns with two solvers, whose best value and best bound make the gap together, or with a third alone.
+
+    Planes of all examples together (`together`) need few rounds where no single row of features matters much: where
+    what the slope at zero weights promises, |slope|^2 / (2 regularization), is less than `MOVING` of the value there
+    for each row. There is no race then, unless the weights are many or the blocks are solved exactly.
 
     Planes of single examples (`first`) are quick where a few outputs of each example matter: where the data can be
     fitted, or the regularisation is strong. Soft maxima (`second`) are quick where the data are noisy and many outputs
@@ -95,6 +107,7 @@ class Race(Solver):
 
     first: Solver = field(default_factory=BlockFrankWolfe)
     second: Solver = field(default_factory=Smoothing)
+    together: Solver = field(default_factory=OneSlack)
 
     requires: ClassVar[frozenset[str]] = BlockFrankWolfe.requires
     instead: ClassVar[str] = BlockFrankWolfe.instead
@@ -109,9 +122,11 @@ class Race(Solver):
         """Begin with both, or after an earlier race with the one that came closer; each gets back what it knew."""
         earlier = getattr(start, "state", None)
         if start is None or not isinstance(earlier, Turns):
-            return Turns(self.first.begin(objective, start), self.second.begin(objective, start))
+            return Turns(*(solver.begin(objective, start) for solver in (self.first, self.second, self.together)))
         first, second = (replace(start, state=runner.state) for runner in (earlier.first, earlier.second))
-        turns = Turns(self.first.begin(objective, first), self.second.begin(objective, second))
+        together = self.together.begin(objective, replace(start, state=earlier.together))
+        turns = Turns(self.first.begin(objective, first), self.second.begin(objective, second), together)
+        turns.apart = earlier.apart
         turns.is_second, turns.start_value = earlier.second.gap < earlier.first.gap, earlier.start_value
         return turns
 
@@ -120,6 +135,10 @@ class Race(Solver):
         deadline, runs = working_seconds() + self.max_seconds, dict[bool, Generator[Iterate, None, str]]()
         if not state.begun:
             state.budget, state.begun = FIRST_TURN * objective.n_examples, True
+            state.apart = self._apart(objective, state) if state.apart is None else state.apart
+        if not state.apart:
+            alone = replace(self.together, tolerance=self.tolerance, max_seconds=self.max_seconds)
+            return (yield from alone.iterate(objective, state.together))
         while True:
             runner, before = state.runner, objective.tally.work
             if state.is_second not in runs:
@@ -147,12 +166,21 @@ class Race(Solver):
                     runner.ended = "it has no bound on the minimum"
                 left, patience = self._work_left(state), FITTED_PATIENCE if state.fitted else 1.0
                 most = LEAD * max(state.other.work, FIRST_TURN * objective.n_examples)
-                if left <= patience * runner.work <= patience**2 * most:
+                if left <= patience * min(runner.work, most):
                     state.extend(min(left, runner.work))
                 else:
                     behind = state.other.gap > runner.gap
                     state.switch(max(runner.work, state.other.work) * (BEHIND if behind else 1.0))
             yield iterate
+
+    @staticmethod
+    def _apart(objective: Objective, state: Turns) -> bool:
+        """Whether single rows of features matter, so that planes of single examples are worth it."""
+        if isinstance(state.first.state, ExactAscent) or objective.n_weights > LARGE_MODEL:
+            return True
+        value, slope = objective.value_and_gradient(np.zeros(objective.n_weights))
+        promised = float(slope @ slope) / (2.0 * objective.regularization)
+        return promised * float(objective.share.mean()) > MOVING * value
 
     def _work_left(self, state: Turns) -> float:
         """Return the work that the gap of the runner would take at the rate at which it fell in this turn."""
