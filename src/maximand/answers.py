@@ -65,12 +65,12 @@ class ExamplePlanes(NamedTuple):
     """Planes of the penalties of single examples, less the score of their annotated parts.
 
     The difference has few nonzeros where an output differs little from the annotation. `values` holds it for every
-    example asked; `rows` says which of these got a plane. Plane j has `coefficients` on `parts` of its example, from
+    example asked; `which` says which of these got a plane. Plane j has `coefficients` on `parts` of its example, from
     pointers[j] to pointers[j+1]; their score plus offsets[j] is at most the value, and equal at the weights asked.
     `rounding` is how much too large an offset may be for the arithmetic.
     """
 
-    rows: Ints
+    which: Ints
     pointers: Ints
     parts: Ints
     coefficients: Array

@@ -48,7 +48,7 @@ class Layout:
     kinds: tuple[Kind, ...]
 
     @classmethod
-    def rows(cls, n_examples: int, width: int, shape: tuple[int, ...] = ()) -> Layout:
+    def equal(cls, n_examples: int, width: int, shape: tuple[int, ...] = ()) -> Layout:
         """Return the layout of examples with equally many parts, all of one kind."""
         return cls((Kind("parts", np.arange(n_examples + 1) * width, shape or (width,)),))
 

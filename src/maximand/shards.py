@@ -213,8 +213,8 @@ class Shard:
                 offsets = support.value[wanted] - scores
                 rounding = EPSILON * float(np.abs(scores).max(initial=0.0))
                 difference = layout.less(support.held, target.known, wanted)
-                rows, start = start + wanted, start + chunk.n_examples
-                return ExamplePlanes(rows, *difference, offsets, values, rounding, answered)
+                which, start = start + wanted, start + chunk.n_examples
+                return ExamplePlanes(which, *difference, offsets, values, rounding, answered)
 
             return list(self._each(oracle, key, expanded, lane, asked, plane))
 
@@ -222,7 +222,7 @@ class Shard:
         found = [planes for lane in asked.side_by_side(self.threads, lane_planes, work) for planes in lane]
         self._note(key, lanes, asked, examples)
         return ExamplePlanes(
-            np.concatenate([planes.rows for planes in found]),
+            np.concatenate([planes.which for planes in found]),
             np.concatenate([[0], np.cumsum(np.concatenate([np.diff(planes.pointers) for planes in found]))]),
             np.concatenate([planes.parts for planes in found]),
             np.concatenate([planes.coefficients for planes in found]),

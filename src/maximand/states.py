@@ -38,8 +38,8 @@ class Numbers:
     offsets: Ints
 
     @classmethod
-    def rows(cls, matrix: np.ndarray) -> Numbers:
-        """Return the state in which every example has a row of a matrix."""
+    def equal(cls, matrix: np.ndarray) -> Numbers:
+        """Return the state in which every example has equally many numbers: a line of a matrix."""
         return cls(matrix.ravel(), np.arange(len(matrix) + 1) * matrix.shape[1])
 
     @classmethod

@@ -123,10 +123,10 @@ def test_planes_touch_the_penalty_and_bound_it_from_below(case, loss):
     examples = shard.planes(loss.penalty, "penalty", weights)
     reference = objective.annotated_score()(weights)
     scores_of, by_example = case.part_scores(weights), []
-    for i, offset, own in zip(examples.rows, examples.offsets, pairwise(examples.pointers), strict=True):
+    for i, offset, own in zip(examples.which, examples.offsets, pairwise(examples.pointers), strict=True):
         parts = examples.parts[slice(*own)]
         by_example.append(offset + examples.coefficients[slice(*own)] @ scores_of(i, parts))
-    np.testing.assert_allclose(by_example, examples.values[examples.rows], atol=1e-10)
+    np.testing.assert_allclose(by_example, examples.values[examples.which], atol=1e-10)
     mean = float(objective.share @ examples.values)
     np.testing.assert_allclose(mean + reference, plane(weights), atol=1e-10)
     if plane.guarantee is not Guarantee.EXACT:

@@ -71,6 +71,6 @@ class Echo(Inference):
 
 
 def test_maxima_begin_from_their_state():
-    graphs, state = FactorGraphs.of([Structure.complete(3)]), Numbers.rows(np.ones((1, 1)))
+    graphs, state = FactorGraphs.of([Structure.complete(3)]), Numbers.equal(np.ones((1, 1)))
     found = MaximaAndSums(Echo(), BeliefPropagation()).argmax(graphs, np.zeros(graphs.n_parts), state)
     assert found.state is state

@@ -73,14 +73,14 @@ def test_spaces_respect_orders(space):
     mean = space.project_given(theta, annotation, Geometry.EUCLIDEAN)
     assert best.guarantee is Guarantee.EXACT
     for i, groups in enumerate(annotation.groups):
-        own = space.rows(theta)[i]
+        own = space.by_example(theta)[i]
         every = np.array(list(permutations(range(5))))
         agree = (every[:, None] == in_order(5, groups)).all(axis=2).any(axis=1)
         outputs = np.eye(5)[every].reshape(len(every), -1) if isinstance(space, Matching) else space.weights[every]
         np.testing.assert_allclose(best.value[i], (outputs[agree] @ own).max())
         np.testing.assert_allclose(other.value[i], (outputs[~agree] @ own).max(initial=-np.inf))
-        slope = own - space.rows(mean.mean)[i]
-        assert (outputs[agree] @ slope).max() <= space.rows(mean.mean)[i] @ slope + 1e-8
+        slope = own - space.by_example(mean.mean)[i]
+        assert (outputs[agree] @ slope).max() <= space.by_example(mean.mean)[i] @ slope + 1e-8
 
 
 def test_positions_that_orders_allow():

@@ -60,7 +60,7 @@ class LabelCost(Cost):
 
     def against(self, space: Any, annotation: Labels) -> tuple[Array, Array]:
         """Least cost of every label over the candidates of the slot."""
-        table, codes, weights = self.rows(space, annotation)
+        table, codes, weights = self.of_slots(space, annotation)
         return space.affine(table[codes] * weights[:, None] if weights.size else table[codes])
 
     def augmented(self, theta: Array, space: Any, annotation: Labels, factor: float) -> tuple[Array, Array | float]:
@@ -68,19 +68,19 @@ class LabelCost(Cost):
         self._require(space)
         if not space.indicators:
             return super().augmented(theta, space, annotation, factor)
-        return with_rows_added(theta, *self.rows(space, annotation), factor), 0.0
+        return with_rows_added(theta, *self.of_slots(space, annotation), factor), 0.0
 
-    def rows(self, space: Any, annotation: Labels) -> tuple[Array, Ints, Array]:
-        """Return a table whose rows are the costs of the labels of a slot, the row of each slot, and its weight.
+    def of_slots(self, space: Any, annotation: Labels) -> tuple[Array, Ints, Array]:
+        """Return a table of costs, (line, label), the line that each slot has, and the weight of the slot.
 
-        Empty weights are ones; rows may count from the end of the table.
+        Empty weights are ones; lines may count from the end of the table.
         """
         self._require(space)
-        table, rows = annotation.cost_rows(self._matrix(space))
+        table, lines = annotation.cost_rows(self._matrix(space))
         weights = annotation.weights if annotation.weights is not None else np.empty(0)
         if self.normalized:
             weights = self._shares(space) * (weights if weights.size else 1.0)
-        return table, rows, weights
+        return table, lines, weights
 
     def _matrix(self, space: Any) -> Array:
         """Return the costs (true, predicted) of the labels of a space, or of their states."""

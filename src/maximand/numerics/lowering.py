@@ -7,14 +7,14 @@ import numpy as np
 
 from maximand.support import Array, Ints
 
-TIED, SPARSE, DENSE, FIRST, LAST = range(5)  # what a block's rows are made of
+TIED, SPARSE, DENSE, FIRST, LAST = range(5)  # what the stencils of a block are made of
 
 
 class Lowered(NamedTuple):
-    """What the rows of a block are made of.
+    """What the stencils of a block are made of.
 
-    A block has rows of `width` parts; those of example i begin at first_row[i]. The part in column c of a row has the
-    label columns[c] (none for -1), or c where columns are empty.
+    A row of features has `width` parts; the rows of example i begin at first_row[i]. The part in column c of a row has
+    the label columns[c] (none for -1), or c where columns are empty.
     """
 
     source: int

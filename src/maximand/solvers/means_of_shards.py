@@ -42,12 +42,12 @@ class Means:
         self.costs, self.cost_row = self._costs()
 
     def _costs(self) -> tuple[Array, Ints]:
-        """Return a table of costs and the row of each slot: few rows, where it can be, stay in the cache."""
+        """Return a table of costs and the line of each slot: few lines, where it can be, stay in the cache."""
         batch = self.batch
         if isinstance(batch.cost, LabelCost):
-            table, rows, weights = batch.cost.rows(batch.space, batch.annotation)
+            table, lines, weights = batch.cost.of_slots(batch.space, batch.annotation)
             if not weights.size:
-                return self.factor * table, rows % len(table)
+                return self.factor * table, lines % len(table)
         vector, constant = batch.target.cost_linear
         per_example = len(self.mean) // max(batch.n_examples, 1)
         spread = np.repeat(constant / per_example, per_example)

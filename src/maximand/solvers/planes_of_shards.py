@@ -121,7 +121,7 @@ class Planes:
         known, average = np.empty(asked.size), np.empty(asked.size)
         kernels.heights(asked, self.lists, self.stencils, by_label(self.stencils.blocks, weights), known, average)
         planes = self.shard.planes(oracle, key, weights, examples, above(known))
-        owners = asked[planes.rows]
+        owners = asked[planes.which]
         first = self._add(owners, planes.pointers, planes.parts, planes.coefficients, planes.offsets)
         return Grown(planes.values, known, average, first, planes.rounding, planes.answered)
 

@@ -103,7 +103,7 @@ class Matching(TableSpace):
         converged = np.empty(self.n_examples, dtype=bool)
         kernel(self.matrices(theta), potentials, TOLERANCE, MAX_ITERATIONS, values, self.matrices(mean), converged)
         guarantee = Guarantee.EXACT if converged.all() else Guarantee.OVER
-        return Support(values, mean, guarantee, values, converged, Numbers.rows(potentials))
+        return Support(values, mean, guarantee, values, converged, Numbers.equal(potentials))
 
     def project_given(self, theta: Array, annotation: Labels, geometry: Geometry = Geometry.EUCLIDEAN) -> Support:
         """Forbid all parts that no matching which agrees with the annotation uses.
@@ -129,9 +129,9 @@ class Matching(TableSpace):
         value, mean, guarantee = np.empty(self.n_examples), np.empty(self.n_parts), Guarantee.EXACT
         for examples, project in ((loose, OutputSpace.project_given), (tight, Matching.project_given)):
             found = project(
-                self.take(examples), self.rows(theta)[examples].ravel(), annotation.take(examples), geometry
+                self.take(examples), self.by_example(theta)[examples].ravel(), annotation.take(examples), geometry
             )
-            value[examples], self.rows(mean)[examples] = found.value, found.mean.reshape(-1, self.width)
+            value[examples], self.by_example(mean)[examples] = found.value, found.mean.reshape(-1, self.width)
             guarantee = guarantee & found.guarantee
         return Support(value, mean, guarantee)
 

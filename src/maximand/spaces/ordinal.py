@@ -48,13 +48,13 @@ class Ordinal(TableSpace):
 
     def scores(self, theta: Array) -> Array:
         """Return the score of every level, (example, level)."""
-        above = np.cumsum(self.rows(theta), axis=1)
+        above = np.cumsum(self.by_example(theta), axis=1)
         return np.concatenate([np.zeros((self.n_examples, 1)), above], axis=1)
 
     def distribution(self, mean: Array) -> Array:
         """Return the chances of the levels, (example, level), that a mean stands for."""
         edges = np.ones((self.n_examples, 1))
-        above = np.concatenate([edges, self.rows(mean), 0.0 * edges], axis=1)
+        above = np.concatenate([edges, self.by_example(mean), 0.0 * edges], axis=1)
         return above[:, :-1] - above[:, 1:]
 
     def _above(self, chances: Array) -> Array:
@@ -72,7 +72,7 @@ class Ordinal(TableSpace):
 
     def decode(self, psi: Array) -> list[int]:
         """Return the level of every example."""
-        return (self.rows(psi) > 0.5).sum(axis=1).tolist()
+        return (self.by_example(psi) > 0.5).sum(axis=1).tolist()
 
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Largest score of a level."""
@@ -97,7 +97,7 @@ class Ordinal(TableSpace):
         """Bounded isotonic regression."""
         kernel = order_simplex.project_euclidean if geometry is Geometry.EUCLIDEAN else order_simplex.project_entropic
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
-        kernel(self.rows(theta), values, self.rows(mean))
+        kernel(self.by_example(theta), values, self.by_example(mean))
         return Support(values, mean)
 
     def outputs(self) -> Array:

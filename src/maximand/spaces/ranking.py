@@ -74,7 +74,7 @@ class Ranking(TableSpace):
 
     def decode(self, psi: Array) -> list[Ints]:
         """Return the position of every item; items of equal weight stand in their own order."""
-        order = np.argsort(-self.rows(psi), axis=1, kind="stable")
+        order = np.argsort(-self.by_example(psi), axis=1, kind="stable")
         positions = np.empty_like(order)
         np.put_along_axis(positions, order, np.arange(self.n_items)[None], axis=1)
         return list(positions)
@@ -110,7 +110,7 @@ class Ranking(TableSpace):
 
     def _orders(self, kernel, theta: Array) -> Support:  # type: ignore[no-untyped-def]
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
-        kernel(self.rows(theta), self._weights, values, self.rows(mean))
+        kernel(self.by_example(theta), self._weights, values, self.by_example(mean))
         return Support(values, mean)
 
     def outputs(self) -> Array:

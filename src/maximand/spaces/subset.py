@@ -67,7 +67,7 @@ class Subset(TableSpace):
 
     def decode(self, psi: Array) -> list[Ints]:
         """Return 1 for the items that are there and 0 for the others, for every example."""
-        return list((self.rows(psi) > 0.5).astype(np.int64))
+        return list((self.by_example(psi) > 0.5).astype(np.int64))
 
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Take the items of positive score, as many as the bounds allow or ask for."""
@@ -103,7 +103,7 @@ class Subset(TableSpace):
 
     def _subsets(self, kernel, theta: Array, *settings) -> Support:  # type: ignore[no-untyped-def]
         values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
-        kernel(self.rows(theta), *settings, values, self.rows(mean))
+        kernel(self.by_example(theta), *settings, values, self.by_example(mean))
         return Support(values, mean)
 
     def _given(self, maximum, theta: Array, annotation: Labels, *settings) -> Support:  # type: ignore[no-untyped-def]
@@ -127,8 +127,8 @@ class Subset(TableSpace):
             rows = np.flatnonzero((sizes[0] == least) & (sizes[1] == most))
             if least <= most:
                 space = Subset(rows.size, self.n_items, least, most)
-                found = maximum(space, self.rows(theta)[rows].ravel(), *settings)
-                value[rows], self.rows(mean)[rows] = found.value, space.rows(found.mean)
+                found = maximum(space, self.by_example(theta)[rows].ravel(), *settings)
+                value[rows], self.by_example(mean)[rows] = found.value, space.by_example(found.mean)
         return Support(value, mean)
 
     def outputs(self) -> Array:

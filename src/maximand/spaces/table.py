@@ -38,14 +38,14 @@ class TableSpace(LabelledSpace):
     @cached_property
     def layout(self) -> Layout:
         """A row for each example."""
-        return Layout.rows(self.n_examples, self.width)
+        return Layout.equal(self.n_examples, self.width)
 
     @property
     def slots(self) -> Ints:
         """The example that each slot belongs to."""
         return np.repeat(np.arange(self.n_examples), self.n_slots)
 
-    def rows(self, theta: Array) -> Array:
+    def by_example(self, theta: Array) -> Array:
         """View theta as the matrix (example, part)."""
         return theta.reshape(self.n_examples, self.width)
 
