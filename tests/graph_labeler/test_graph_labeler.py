@@ -163,13 +163,14 @@ def test_threads_search_clone_and_pickle(grids):
     assert repr(clone(model).get_params()) == repr(model.get_params())
 
 
-@pytest.mark.parametrize("regularization", [1e-3, 1e-1])
+@pytest.mark.parametrize("regularization", [3e-5, 1e-3, 1e-1])
 def test_subgradient_steps_leave_zero_weights_on_grids_and_warn_at_their_limit(regularization):
     rng = np.random.default_rng(0)
     X, Y = zip(*(smooth_grid(rng, 6, 6) for _ in range(6)), strict=True)
-    model = GraphLabeler(
-        loss="hinge", inference=LinearProgram(), regularization=regularization, solver=Subgradient(max_iterations=50)
-    )
-    with pytest.warns(ConvergenceWarning, match="max_iterations=50"):
+    settings = {"loss": "hinge", "regularization": regularization}
+    least = GraphLabeler(inference=GraphCut(), **settings).fit(X, Y).objective_  # cuts bound as relaxed programs do
+    model = GraphLabeler(inference=LinearProgram(), solver=Subgradient(max_iterations=200), **settings)
+    with pytest.warns(ConvergenceWarning, match="max_iterations=200"):
         model.fit(X, Y)
-    assert model.objective_ < 0.2 * 36  # that of zero weights
+    at_zero = 1.0  # all costs of a node, none of its scores
+    assert model.objective_ - least < 0.05 * (at_zero - least)
