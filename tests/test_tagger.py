@@ -204,6 +204,12 @@ def test_wrong_labels_are_found_by_looking_once(tag, problem, monkeypatch):
     assert len(calls) == 2
 
 
+@pytest.mark.parametrize("value", [1.0, 1e308, np.inf, np.nan])
+def test_a_legality_holds_nothing_but_zero_and_minus_infinity(value):
+    with pytest.raises(ValueError, match="0 or -inf"):
+        Legality(np.zeros(2), np.array([[0.0, value], [-np.inf, 0.0]]), np.zeros(2)).check(2)
+
+
 def test_weights_of_classes_and_positions(chains):
     X, Y, X_test = chains[0][:30], chains[1][:30], chains[2]
     settings = {"loss": "hinge", "regularization": 1e-2}

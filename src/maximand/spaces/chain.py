@@ -59,7 +59,8 @@ class Legality:
         shapes = (self.first.shape, self.between.shape, self.last.shape)
         if shapes != ((n_labels,), (n_labels, n_labels), (n_labels,)):
             raise ValueError(f"A legality of {n_labels} labels has other shapes than {shapes}.")
-        if any(array.dtype != np.float64 for array in (self.first, self.between, self.last)):
+        arrays = (self.first, self.between, self.last)
+        if any(array.dtype != np.float64 or ((array != 0) & (array != -np.inf)).any() for array in arrays):
             raise ValueError("A legality holds floats, 0 or -inf.")
 
     def violation(self, codes: Ints) -> Violation | None:
