@@ -86,6 +86,14 @@ def test_predict_reads_standard_input_with_or_without_tags(text, tmp_path, capsy
     assert "4 columns; the model was trained on 2" in capsys.readouterr().err
 
 
+def test_evaluation_needs_the_columns_of_training_and_the_tags(text, tmp_path, capsys):
+    model, untagged = tmp_path / "m", tmp_path / "untagged.conll"
+    run_json(capsys, "fit", text, "-o", model)
+    untagged.write_text("The DT\ncat NN\n")
+    assert main(["evaluate", str(model), str(untagged)]) == 1
+    assert "The data have 2 columns; the model was trained on 2 and the tags." in capsys.readouterr().err
+
+
 def test_a_classifier_is_trained_evaluated_and_used(rows, tmp_path, capsys):
     model, predictions = tmp_path / "m", tmp_path / "out.txt"
     run_json(capsys, "fit", rows, "-o", model, "--scale", "--loss", "crf", "--checkpoint", tmp_path / "c")

@@ -37,12 +37,15 @@ class TaggedSentences:
 def read_columns(source: str, known: Known, options: Options) -> Dataset:
     """Read CoNLL columns as a stream of sentences whose tags are known once it has been read."""
     column = options["label_column"]
+    wanted = None if known.model is None else first_step(known.model).n_columns_
 
     def tagged() -> Tagged:
         for sentence in read_conll(source):
             width = len(sentence.rows[0])
             if not -width <= column < width or width < 2:
                 raise ValueError(f"{source}: the label column {column} is not one of {width} columns.")
+            if wanted not in (None, width - 1):
+                raise ValueError(f"The data have {width} columns; the model was trained on {wanted} and the tags.")
             yield without(sentence.rows, column), [sys.intern(row[column]) for row in sentence.rows]
 
     sentences = TaggedSentences(tagged)
