@@ -169,6 +169,7 @@ SCENES = {
 
 INTERRUPTED = """
 import warnings
+from maximand import Decreasing, Subgradient
 
 def slowly(theta, instance):
     time.sleep(0.01)
@@ -176,7 +177,8 @@ def slowly(theta, instance):
 
 instances = [rng.normal(size=(512, 3)) for _ in range(64)]
 outputs = [np.eye(512)[(instance @ [1.0, 2.0, 3.0]).argmax()] for instance in instances]
-oracle = StructuredPredictor(OracleTask(slowly), regularization=1e-6, tolerance=1e-12, n_threads=3)
+endless = Subgradient(steps=Decreasing(), batch_size=None, tolerance=0.0)
+oracle = StructuredPredictor(OracleTask(slowly), regularization=1e-6, solver=endless, n_threads=3)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
