@@ -168,8 +168,9 @@ SCENES = {
 }
 
 INTERRUPTED = """
-import warnings
+import signal, warnings
 from maximand import Decreasing, Subgradient
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in what runs in the background
 
 def slowly(theta, instance):
     time.sleep(0.01)
