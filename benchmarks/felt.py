@@ -52,15 +52,25 @@ def line(row):
     return f"| {' | '.join(map(str, cells))} |\n"
 
 
+def reason(row):
+    """Why a row is not at what was wanted, where it knows."""
+    return "" if row.get("met") or not row.get("why") else f"\n{row['work']}: {row['why']}\n"
+
+
+def stored():
+    """The rows as they were last measured, by their names."""
+    path = RESULTS / "felt.json"
+    return {row["row"]: row for row in json.loads(path.read_text())["rows"]} if path.exists() else {}
+
+
 def main():
     every = rows()
-    stored = RESULTS / "felt.json"
-    known = {row["row"]: row for row in json.loads(stored.read_text())["rows"]} if stored.exists() else {}
     for name in sys.argv[1:] or every:
-        known[name] = {"row": name, **every[name](), "load": os.getloadavg()[0]}
-        measured = [known[row] for row in every if row in known]
-        save("felt", measured)
-        TABLE.write_text(HEAD + "".join(map(line, measured)))
+        measured = {"row": name, **every[name](), "load": os.getloadavg()[0]}
+        known = stored() | {name: measured}  # read now: another may have been measured meanwhile
+        kept = [known[row] for row in every if row in known]
+        save("felt", kept)
+        TABLE.write_text(HEAD + "".join(map(line, kept)) + "".join(map(reason, kept)))
 
 
 if __name__ == "__main__":
