@@ -4,9 +4,12 @@ Cells are spaces x noise x labels x examples x regularisation, all for the margi
 seconds of the processor; what the others need is known as far as they are quicker.
 
 python benchmarks/solver_matrix.py [part of the name of a cell ...]
+
+What is not named keeps its last measurement.
 """
 
 import itertools
+import json
 import os
 import sys
 import time
@@ -29,7 +32,7 @@ from maximand import (
     Smoothing,
 )
 from maximand.solvers import automatic
-from report import save
+from report import RESULTS, save
 
 TOLERANCE, SECONDS = 1e-2, 20.0
 NOISES, REGULARIZATIONS = (0.0, 0.3), (1e-2, 1e-4)
@@ -167,13 +170,13 @@ def measured(name, make, sizes, strength):
 
 def main():
     warnings.simplefilter("ignore")
-    rows = []
+    path = RESULTS / "solver_matrix.json"
+    known = {row["cell"]: row for row in json.loads(path.read_text())["rows"]} if path.exists() else {}
     for name, *problem in cells():
         if all(part in name for part in sys.argv[1:]):
-            rows.append(measured(name, *problem))
-            print(rows[-1], flush=True)
-    if len(sys.argv) == 1:
-        save("solver_matrix", rows, load=os.getloadavg()[0])
+            known[name] = measured(name, *problem)
+            print(known[name], flush=True)
+    save("solver_matrix", [known[name] for name, *_ in cells() if name in known], load=os.getloadavg()[0])
 
 
 if __name__ == "__main__":
