@@ -21,9 +21,10 @@ HEAD = """# What users feel
 
 Written by `felt.py` from `results/felt.json`, which has the sizes and versions. Seconds are of the processor, or by the
 clock where it says so; a ratio is the peer's time over ours. These machines are noisy: a ratio under 2 is nearly a tie.
+`load` is how many processes wanted the two processors of this machine: many make seconds longer, ratios hardly.
 
-| work | peer | peer's | ours | ratio | wanted | met |
-|---|---|---|---|---|---|---|
+| work | peer | peer's | ours | ratio | wanted | met | load |
+|---|---|---|---|---|---|---|---|
 """
 OURS = {
     "our_seconds": "{:.3g} s",
@@ -48,7 +49,7 @@ def line(row):
         ours += f", gap {row['gap']:.2g}" if row["gap"] is not None else ", no gap"
     met = {True: "yes", False: "no"}.get(row.get("met"), "")
     theirs, times = "" if seconds is None else f"{seconds:.3g} s", "" if ratio is None else f"{ratio:.2g}"
-    cells = row["work"], row.get("peer") or "", theirs, ours, times, row.get("wanted", ""), met
+    cells = row["work"], row.get("peer") or "", theirs, ours, times, row.get("wanted", ""), met, f"{row['load']:.0f}"
     return f"| {' | '.join(map(str, cells))} |\n"
 
 
