@@ -27,10 +27,12 @@ def many_labels():
     began = time.process_time()
     model.fit(X, Y)
     seconds, gap = time.process_time() - began, model.gap_ / abs(model.objective_)
+    calls = model.history_[-1].oracle_calls
     return {
         "work": "Euclidean label ranker, 100 labels, on 2 threads", "our_seconds": seconds, "gap": gap,
         "wanted": f"a gap of 1e-4 in {SECONDS:g} s of both threads", "met": gap <= TOLERANCE and seconds <= SECONDS,
         "rows": ROWS_OF_TABLE, "features": FEATURES, "labels": LABELS, "iterations": model.n_iter_,
+        "why": f"It takes {calls} projections of tables of {LABELS} x {LABELS}, {1e3 * seconds / calls:.2g} ms each.",
     }  # fmt: skip
 
 
