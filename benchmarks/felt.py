@@ -21,9 +21,10 @@ HEAD = """# What users feel
 
 Written by `felt.py` from `results/felt.json`, which has the sizes and versions. Seconds are of the processor, or by the
 clock where it says so; a ratio is the peer's time over ours. These machines are noisy: a ratio under 2 is nearly a tie.
+`load` is how many processes wanted the two processors of this machine: many make seconds longer, ratios hardly.
 
-| work | peer | peer's | ours | ratio | wanted | met |
-|---|---|---|---|---|---|---|
+| work | peer | peer's | ours | ratio | wanted | met | load |
+|---|---|---|---|---|---|---|---|
 """
 OURS = {
     "our_seconds": "{:.3g} s",
@@ -48,19 +49,29 @@ def line(row):
         ours += f", gap {row['gap']:.2g}" if row["gap"] is not None else ", no gap"
     met = {True: "yes", False: "no"}.get(row.get("met"), "")
     theirs, times = "" if seconds is None else f"{seconds:.3g} s", "" if ratio is None else f"{ratio:.2g}"
-    cells = row["work"], row.get("peer") or "", theirs, ours, times, row.get("wanted", ""), met
+    cells = row["work"], row.get("peer") or "", theirs, ours, times, row.get("wanted", ""), met, f"{row['load']:.0f}"
     return f"| {' | '.join(map(str, cells))} |\n"
+
+
+def reason(row):
+    """Why a row is not at what was wanted, where it knows."""
+    return "" if row.get("met") or not row.get("why") else f"\n{row['work']}: {row['why']}\n"
+
+
+def stored():
+    """The rows as they were last measured, by their names."""
+    path = RESULTS / "felt.json"
+    return {row["row"]: row for row in json.loads(path.read_text())["rows"]} if path.exists() else {}
 
 
 def main():
     every = rows()
-    stored = RESULTS / "felt.json"
-    known = {row["row"]: row for row in json.loads(stored.read_text())["rows"]} if stored.exists() else {}
     for name in sys.argv[1:] or every:
-        known[name] = {"row": name, **every[name](), "load": os.getloadavg()[0]}
-        measured = [known[row] for row in every if row in known]
-        save("felt", measured)
-        TABLE.write_text(HEAD + "".join(map(line, measured)))
+        measured = {"row": name, **every[name](), "load": os.getloadavg()[0]}
+        known = stored() | {name: measured}  # read now: another may have been measured meanwhile
+        kept = [known[row] for row in every if row in known]
+        save("felt", kept)
+        TABLE.write_text(HEAD + "".join(map(line, kept)) + "".join(map(reason, kept)))
 
 
 if __name__ == "__main__":

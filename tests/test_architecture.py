@@ -20,7 +20,7 @@ ENCODES = {
     ("tasks/tagging.py", "flat_tags"),
     ("tasks/tagging.py", "BoundTagging.annotate"),
     ("tasks/tagging.py", "BoundTagging.examples"),
-    ("tasks/rankings.py", "read"),
+    ("tasks/ranking_targets.py", "read_orders"),
     ("tasks/table.py", "BoundTable.encode"),
     ("spaces/labels.py", "Orders.of"),
     ("tasks/graphs.py", "GraphTask.graphs"),

@@ -60,19 +60,23 @@ class Shard:
         return shard
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("lanes", "stencils")}
+        return {name: value for name, value in vars(self).items() if name not in ("laid_out", "lanes", "stencils")}
+
+    @cached_property
+    def laid_out(self) -> Batch:
+        """The batch with its rows laid out for many passes."""
+        return replace(self.batch, examples=self.features.laid_out(self.batch.examples))
 
     @cached_property
     def lanes(self) -> list[list[_Piece]]:
-        """The chunks of each lane."""
-        batch = self.batch
+        """The chunks of each lane, which share the memory of the batch."""
+        batch = self.laid_out
         n_lanes = LANES if self.features.n_weights <= LARGE_MODEL else LANES_OF_LARGE_MODELS
         # Cost vectors are kept between calls while they take no more memory than the input itself.
-        keep = 8 * batch.space.n_parts <= max(batch.examples.inputs.n_bytes, LITTLE)
+        keep = 8 * batch.space.n_parts <= max(self.batch.examples.inputs.n_bytes, LITTLE)
         pieces = []
         for examples in cut(batch.space.layout, n_lanes, batch.space.quick):
             chunk = batch.take(examples)
-            chunk = replace(chunk, examples=self.features.laid_out(chunk.examples))
             pieces.append(_Piece(chunk, chunk.target if keep else None, examples))
         n_lanes = min(n_lanes, len(pieces))
         cuts = [len(pieces) * lane // n_lanes for lane in range(n_lanes + 1)]

@@ -12,7 +12,7 @@ from maximand.features.rows import Rows
 from maximand.numerics import rows as kernels
 from maximand.numerics.laid_rows import laid_scores, laid_sums, lay_out
 from maximand.numerics.lowering import DENSE, SPARSE, Lowered
-from maximand.support import Array, Ints
+from maximand.support import Array, Bools, Ints
 
 
 def no_indices() -> Ints:
@@ -86,12 +86,18 @@ class RowBlock:
         seen = np.bincount(self.places + 1, minlength=self.n_listed + 1)
         return np.cumsum(seen, dtype=self.places.dtype)[self.starts]
 
+    @property
+    def holes(self) -> Bools:
+        """Whether some pair of a feature that is listed has no weight, which only lists of all labels have."""
+        return np.diff(self.firsts) < np.diff(self.starts)
+
     def laid_out(self, inputs: Inputs) -> Inputs:
         """Return the inputs with rows laid out for many passes, where pairs are listed."""
         if self.every_pair or not isinstance(inputs, Rows):
             return inputs
         csr = inputs.csr
-        return replace(inputs, laid=lay_out(csr.indptr, csr.indices, csr.data, self.starts, self.labels, self.n_labels))
+        pairs = (self.starts, self.labels, self.holes, self.n_labels)
+        return replace(inputs, laid=lay_out(csr.indptr, csr.indices, csr.data, *pairs))
 
     def write_scores(self, inputs: Inputs, weights: Array, out: Array, add: bool) -> None:
         """Multiply the rows with the weights."""

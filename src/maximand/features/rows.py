@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from maximand.caching import cached_property
 from maximand.layout import take_runs
-from maximand.numerics.laid_rows import LaidRows
+from maximand.numerics.laid_rows import LaidRows, some_rows
 from maximand.support import Array, Ints
 
 
@@ -57,16 +57,17 @@ class Rows:
         return self.matrix if self.sparse else csr_array(self.matrix)
 
     def take(self, examples: Ints | slice) -> Rows:
-        """Return the inputs of some examples; a slice shares the memory of the matrix."""
+        """Return the inputs of some examples; a slice shares the memory, and is laid out where these are."""
         rows, offsets = take_runs(self.offsets, examples)
+        laid = some_rows(self.laid, rows) if self.laid and isinstance(rows, slice) else None
         if not (self.sparse and isinstance(rows, slice)):
-            return Rows(self.matrix[rows], offsets)
+            return Rows(self.matrix[rows], offsets, laid)
         matrix = self.matrix
         pointers = matrix.indptr[rows.start : rows.stop + 1]
         low, high = pointers[0], pointers[-1]
         view = csr_array((rows.stop - rows.start, matrix.shape[1]))  # given arrays, the constructor would copy them
         view.indptr, view.indices, view.data = pointers - low, matrix.indices[low:high], matrix.data[low:high]
-        return Rows(view, offsets)
+        return Rows(view, offsets, laid)
 
     def squared(self) -> Rows:
         """Return the rows of squares."""

@@ -5,59 +5,44 @@ the label l: with W' x = scores the problem of one block is
 
     maximise  mu @ (scores + costs) - sum_l q_l/2 (mu_l - mu_old_l)^2  on the simplex,
 
-with q_l = share_i |x_l|^2 / regularization: a projection onto the simplex in another metric. Pairs are listed as in
-numerics.rows; `holes` says of each feature whether some listed pair has no weight, and `there` which have one.
+with q_l = share_i |x_l|^2 / regularization: a projection onto the simplex in another metric. Rows are laid out as in
+numerics.laid_rows; `there` says which of the pairs listed have a weight.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from maximand.support import Array, Bools, Ints
+from maximand.numerics.laid_rows import LaidRows
+from maximand.support import Array, Ints
 
 FLAT = 0.01  # a smaller share of the largest curvature counts as much: steps are shorter then, and never wrong
 
 
-class Pairs(NamedTuple):
-    """Which pairs have a weight: feature f has those listed at starts[f]:starts[f+1] that are `there`."""
-
-    starts: Ints
-    labels: Ints
-    there: Ints
-    holes: Bools
-
-
-def pairs_of(starts: Ints, labels: Ints, places: Ints) -> Pairs:
-    """Return the pairs listed, of which those at `places` have a weight."""
-    there = np.zeros(labels.size, dtype=np.uint8)
+def flags(places: Ints, n_listed: int) -> Ints:
+    """Return which of the pairs listed are at the places."""
+    there = np.zeros(n_listed, dtype=np.uint8)
     there[places] = 1
-    count = np.concatenate([[0], np.cumsum(there)])
-    return Pairs(starts, labels, there, np.diff(count[starts]) < np.diff(starts))
+    return there
 
 
 @njit(cache=True, nogil=True)
-def lengths_of_pairs(indptr: Ints, indices: Ints, data: Array, pairs: Pairs, n_labels: int, bias: float) -> Array:
+def inverse_lengths(laid: LaidRows, there: Ints, n_labels: int, bias: float) -> Array:
     """Return 1 / |x_l|^2, (row, label), of the features that have a weight with the label; zeros in empty rows."""
-    squared = np.full((indptr.size - 1, n_labels), bias)
-    starts, labels, there, holes = pairs
-    width = squared.shape[1]
-    for r in range(indptr.size - 1):
+    wholes, holed, first, factor, singles, _, labels, value = laid
+    squared = np.full((wholes.size - 1, n_labels), bias)
+    for r in range(len(squared)):
         row, common = squared[r], 0.0
-        for j in range(indptr[r], indptr[r + 1]):
-            square, start, stop = data[j] * data[j], starts[indices[j]], starts[indices[j] + 1]
-            if stop - start == width and not holes[indices[j]]:
-                common += square
-            elif stop - start == width:
-                present = there[start:stop]
-                for l in range(width):
-                    row[l] += square * present[l]
-            else:
-                for p in range(start, stop):
-                    row[labels[p]] += square * there[p]
+        for q in range(wholes[r], holed[r]):
+            common += factor[q] * factor[q]
+        for q in range(holed[r], wholes[r + 1]):
+            square, present = factor[q] * factor[q], there[first[q] : first[q] + n_labels]
+            for l in range(n_labels):
+                row[l] += square * present[l]
+        for q in range(singles[r], singles[r + 1]):
+            row[labels[q]] += value[q] * value[q]
         row += common
         least = FLAT * row.max()
-        for l in range(width):
+        for l in range(n_labels):
             row[l] = 1.0 / max(row[l], least) if least > 0.0 else 0.0
     return squared
 
@@ -138,10 +123,8 @@ def _add_whole(begin, end, at, by, weights, scores):  # type: ignore[no-untyped-
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def ascend_pairs(
     rows: Ints,
-    indptr: Ints,
-    indices: Ints,
-    data: Array,
-    pairs: Pairs,
+    laid: LaidRows,
+    there: Ints,
     costs: Array,
     cost_row: Ints,
     mean: Array,
@@ -153,34 +136,17 @@ def ascend_pairs(
     violation: Array,
 ) -> None:
     """Visit the rows in order; weights (listed pair) and bias (column, or empty) follow the means."""
-    starts, labels, there, holes = pairs
+    wholes, holed, first, factor, singles, pairs, labels, value = laid
     width, k = length.shape[1], mean.shape[1]
-    per_row, most = width // k, 0
-    for i in range(indptr.size - 1):
-        most = max(most, indptr[i + 1] - indptr[i])
-    at, by = np.empty(most, np.int64), np.empty(most)  # lists of all labels: those with a weight each, then with holes
-    short = np.empty(most, np.int64)  # where the others are
+    per_row = width // k
     scores, change, stretch, point = np.empty(width), np.empty(width), np.empty(k), np.empty(k)
     for visit in range(rows.size):
         i = rows[visit]
         for l in range(width):
             scores[l] = bias[l] if bias.size else 0.0
-        complete, holed, n_short = 0, most, 0
-        for j in range(indptr[i], indptr[i + 1]):
-            value, start, stop = data[j], starts[indices[j]], starts[indices[j] + 1]
-            if stop - start < width:
-                for p in range(start, stop):
-                    scores[labels[p]] += value * weights[p]
-                short[n_short] = j
-                n_short += 1
-            elif holes[indices[j]]:
-                holed -= 1
-                at[holed], by[holed] = start, value
-            else:
-                at[complete], by[complete] = start, value
-                complete += 1
-        _add_whole(0, complete, at, by, weights, scores)
-        _add_whole(holed, most, at, by, weights, scores)
+        _add_whole(wholes[i], wholes[i + 1], first, factor, weights, scores)
+        for q in range(singles[i], singles[i + 1]):
+            scores[labels[q]] += value[q] * weights[pairs[q]]
         violation[visit] = 0.0
         for c in range(per_row):
             slot, begin, end = i * per_row + c, c * k, (c + 1) * k
@@ -190,16 +156,15 @@ def ascend_pairs(
             )  # fmt: skip
         if not change.any():
             continue
-        for b in range(complete):
-            value, target = by[b], weights[at[b] : at[b] + width]
+        for q in range(wholes[i], holed[i]):
+            target = weights[first[q] : first[q] + width]
             for l in range(width):
-                target[l] += value * change[l]
-        for b in range(holed, most):
-            value, target, present = by[b], weights[at[b] : at[b] + width], there[at[b] : at[b] + width]
+                target[l] += factor[q] * change[l]
+        for q in range(holed[i], wholes[i + 1]):
+            target, present = weights[first[q] : first[q] + width], there[first[q] : first[q] + width]
             for l in range(width):
-                target[l] += value * change[l] * present[l]
-        for j in short[:n_short]:
-            for p in range(starts[indices[j]], starts[indices[j] + 1]):
-                weights[p] += data[j] * change[labels[p]] * there[p]
+                target[l] += factor[q] * change[l] * present[l]
+        for q in range(singles[i], singles[i + 1]):
+            weights[pairs[q]] += value[q] * change[labels[q]]
         for l in range(bias.size):
             bias[l] += change[l]

@@ -9,7 +9,7 @@ import numpy as np
 from maximand.costs import LabelCost
 from maximand.features import PerLabel, Rows
 from maximand.numerics import simplex_blocks as kernels
-from maximand.numerics.pair_blocks import Pairs, ascend_pairs, lengths_of_pairs, pairs_of
+from maximand.numerics.pair_blocks import ascend_pairs, flags, inverse_lengths
 from maximand.shards import Shard
 from maximand.spaces import Choice, Choices
 from maximand.support import Array, Ints
@@ -24,18 +24,17 @@ class Means:
     def __init__(self, shard: Shard, token: str, factor: float):
         batch = shard.batch
         self.token, self.factor, self.batch = token, factor, batch
-        self.features, self.inputs = cast(PerLabel, shard.features), cast(Rows, batch.examples.inputs)
+        self.features, self.inputs = cast(PerLabel, shard.features), cast(Rows, shard.laid_out.examples.inputs)
         self.n_labels = cast(Choice | Choices, batch.space).n_labels
         self.share = np.repeat(batch.weight, np.diff(self.inputs.offsets))
-        self.pairs: Pairs | None = None
+        self.there: Ints = np.empty(0, dtype=np.uint8)  # which of the pairs listed have a weight
         self.size: Array  # |x|^2 of each row; where pairs are listed, 1 / |x_l|^2 (row, label)
-        if self.features.every_pair:
+        if self.inputs.laid is None:
             squares = self.inputs.squared().matrix
             self.size = np.asarray(squares.sum(axis=1)).ravel() + self.features.bias
         else:
-            self.pairs = pairs_of(self.features.starts, self.features.labels, self.features.places)
-            width, bias = self.features.n_labels, float(self.features.bias)
-            self.size = lengths_of_pairs(*self._csr, self.pairs, width, bias)
+            self.there = flags(self.features.places, self.features.labels.size)
+            self.size = inverse_lengths(self.inputs.laid, self.there, self.features.n_labels, float(self.features.bias))
         allowed = batch.annotation.allowed_nodes
         self.mean = allowed / allowed.sum(axis=1, keepdims=True)
         self.slot_share = np.repeat(batch.weight, len(self.mean) // max(batch.n_examples, 1))
@@ -87,12 +86,12 @@ class Means:
         """Visit rows once, in the given order; return the weights and the rows' parts in the gap."""
         n_listed, violation = self.features.blocks[0].n_listed, np.empty(rows.size)
         listed, bias = weights[:n_listed], weights[n_listed:]
-        by_feature = listed if self.pairs else listed.reshape(self.features.n_features, -1)
+        by_feature = listed if self.inputs.laid else listed.reshape(self.features.n_features, -1)
         blocks: tuple[Any, ...] = (
             self.costs, self.cost_row, self.mean, self.share, self.size, regularization, by_feature, bias, violation,
         )  # fmt: skip
-        if self.pairs:
-            ascend_pairs(rows, *self._csr, self.pairs, *blocks)
+        if self.inputs.laid:
+            ascend_pairs(rows, self.inputs.laid, self.there, *blocks)
         elif self.inputs.sparse or self.features.n_features < self.features.n_labels:
             kernels.ascend_sparse(rows, *self._csr, *blocks)
         else:

@@ -23,6 +23,8 @@ BEHIND = 0.5  # of the work so far: the turn of the one whose gap is larger
 FITTED = 0.03  # of the value at the start: below it the data are fitted, and hardly the work of soft maxima
 FITTED_PATIENCE = 8.0
 MOVING = 0.4  # of the value at zero, for each row: up to there, no row by itself moves the weights far
+SHARED = 5.0  # the same for each example, where there are at most `TELLING` weights for each row
+TELLING = 3.0
 
 
 class Runner:
@@ -93,7 +95,8 @@ class Race(Solver):
 
     Planes of all examples together (`together`) need few rounds where no single row of features matters much: where
     what the slope at zero weights promises, |slope|^2 / (2 regularization), is less than `MOVING` of the value there
-    for each row. There is no race then, unless the weights are many or the blocks are solved exactly.
+    for each row; or less than `SHARED` times that for each example, where rows are not much fewer than weights. There
+    is no race then, unless the weights are many or the blocks are solved exactly.
 
     Planes of single examples (`first`) are quick where a few outputs of each example matter: where the data can be
     fitted, or the regularisation is strong. Soft maxima (`second`) are quick where the data are noisy and many outputs
@@ -179,8 +182,10 @@ class Race(Solver):
         if isinstance(state.first.state, ExactAscent) or objective.n_weights > LARGE_MODEL:
             return True
         value, slope = objective.value_and_gradient(np.zeros(objective.n_weights))
-        promised = float(slope @ slope) / (2.0 * objective.regularization)
-        return promised * float(objective.share.mean()) > MOVING * value
+        promised, n_rows = float(slope @ slope) / (2.0 * objective.regularization), 1.0 / float(objective.share.mean())
+        if promised <= MOVING * n_rows * value:
+            return False
+        return promised > SHARED * objective.n_examples * value or objective.n_weights > TELLING * n_rows
 
     def _work_left(self, state: Turns) -> float:
         """Return the work that the gap of the runner would take at the rate at which it fell in this turn."""
