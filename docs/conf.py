@@ -59,7 +59,8 @@ def shown(oracle):
     if oracle is None:
         return "0"
     if isinstance(oracle, Larger):
-        return f"the larger of: {shown(oracle.first)}; {shown(oracle.second)}"
+        margin = f" + {oracle.margin:g}" if oracle.margin else ""
+        return f"the larger of: {shown(oracle.first)}{margin}; {shown(oracle.second)}"
     if isinstance(oracle, Rescaled):
         return "max over Y of cost · (1 + score − score(y\\*))"
     over = oracle.over.value.replace("*", chr(92) + "*")

@@ -132,6 +132,7 @@ SLACK_HINGE = Loss("slack_hinge", Rescaled(), None)
 RAMP = Loss("ramp", Soft(ALL, cost=1), Soft(ALL))
 MAX = Loss("max", Larger(Soft(OTHER, cost=1), Soft(ALL)), Soft(ALL))
 BRIDGE = Loss("bridge", Larger(Soft(OTHER, cost=1), Soft(ANNOTATED)), Soft(ANNOTATED))
+PAIR = Loss("pair", Larger(Soft(OTHER), Soft(ANNOTATED), margin=1), Soft(ANNOTATED))
 RAMP_MINUS_COST = Loss("ramp_minus_cost", Soft(ALL, cost=1), Soft(ALL, cost=-1))
 MAX_MINUS_COST = Loss("max_minus_cost", Larger(Soft(OTHER, cost=1), Soft(ALL, cost=-1)), Soft(ALL, cost=-1))
 CRF = Loss("crf", Soft(ALL, temperature=1), Soft(ANNOTATED, temperature=1))
@@ -174,7 +175,7 @@ SQUARED = generated(Euclidean(Everything()), "squared")
 LOSSES = {
     loss.name: loss
     for loss in (
-        PERCEPTRON, HINGE, SLACK_HINGE, RAMP, MAX, BRIDGE, RAMP_MINUS_COST, MAX_MINUS_COST, CRF, AUGMENTED_CRF,
+        PERCEPTRON, HINGE, SLACK_HINGE, RAMP, MAX, BRIDGE, PAIR, RAMP_MINUS_COST, MAX_MINUS_COST, CRF, AUGMENTED_CRF,
         MARGINAL, EUCLIDEAN, ENTROPIC, SQUARED,
     )
 }  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cases import CASES, NAMES, PAIR_NAMES, PAIRS
-from enumeration import contradicts, part_places, scores_of
+from enumeration import agrees, contradicts, enumerated, part_places, scores_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +16,7 @@ from maximand.losses import (
     HINGE,
     MAX,
     MAX_MINUS_COST,
+    PAIR,
     PERCEPTRON,
     RAMP,
     RAMP_MINUS_COST,
@@ -119,9 +120,25 @@ def test_four_losses_are_two_when_agreement_costs_nothing(case, seed):
 
 
 @EVERY_CASE
-def test_without_annotation_max_and_bridge_are_zero(case):
+@given(seed=SEEDS)
+@tries(20)
+def test_pair_compares_the_best_outputs_that_agree_and_that_contradict(case, seed):
+    """lou2012, section 3.2: the hinge of their difference, so at least 1 where the prediction contradicts."""
+    theta = case.theta(np.random.default_rng(seed))
+    for annotation in (case.full, case.partial):
+        losses = value(case, PAIR, theta, annotation)
+        agreeing = list(enumerated(case, theta, agrees(annotation)))
+        for i, (_, parts, others) in enumerate(enumerated(case, theta, contradicts(annotation))):
+            known = scores_of(agreeing[i][2], theta[parts]).max()
+            margin = known - scores_of(others, theta[parts]).max(initial=-np.inf)
+            np.testing.assert_allclose(losses[i], max(0.0, 1.0 - margin), atol=1e-9)
+            assert losses[i] >= 1.0 or margin >= 0.0
+
+
+@EVERY_CASE
+def test_without_annotation_max_bridge_and_pair_are_zero(case):
     theta = case.theta(np.random.default_rng(4))
-    for loss in (MAX, BRIDGE, PERCEPTRON, HINGE, CRF, EUCLIDEAN, ENTROPIC):
+    for loss in (MAX, BRIDGE, PAIR, PERCEPTRON, HINGE, CRF, EUCLIDEAN, ENTROPIC):
         if not case.answers(loss):
             continue
         np.testing.assert_allclose(value(case, loss, theta, case.unknown), 0.0, atol=1e-9)
