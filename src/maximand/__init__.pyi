@@ -36,6 +36,7 @@ from maximand.losses import LOSSES as LOSSES
 from maximand.losses import Loss as Loss
 from maximand.models import load as load
 from maximand.models import save as save
+from maximand.one_versus_all import OneVersusAll as OneVersusAll
 from maximand.oracles import Entropic as Entropic
 from maximand.oracles import Euclidean as Euclidean
 from maximand.oracles import Larger as Larger

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from maximand.losses import (
     AUGMENTED_CRF,
     BRIDGE,
+    CLPL,
     CRF,
     ENTROPIC,
     EUCLIDEAN,
@@ -23,6 +24,8 @@ from maximand.losses import (
     SLACK_HINGE,
 )  # fmt: skip
 from maximand.oracles import Over, Rescaled, Soft, Target
+from maximand.spaces import Choice
+from maximand.spaces.listing import one_versus_all
 from maximand.support import Guarantee
 from thinning import tries
 
@@ -133,6 +136,35 @@ def test_pair_compares_the_best_outputs_that_agree_and_that_contradict(case, see
             margin = known - scores_of(others, theta[parts]).max(initial=-np.inf)
             np.testing.assert_allclose(losses[i], max(0.0, 1.0 - margin), atol=1e-9)
             assert losses[i] >= 1.0 or margin >= 0.0
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.answers(CLPL)], ids=lambda case: case.name)
+@given(seed=SEEDS)
+@tries(10)
+def test_one_versus_all_is_a_sum_over_outputs(case, seed):
+    """lou2012, equation 3: l(mean score over Y*) + the sum over Y° of l(-score), l the hinge."""
+    theta = case.theta(np.random.default_rng(seed))
+    for annotation in (case.full, case.partial):
+        losses = value(case, CLPL, theta, annotation)
+        agreeing = list(enumerated(case, theta, agrees(annotation)))
+        for i, (_, parts, others) in enumerate(enumerated(case, theta, contradicts(annotation))):
+            known, wrong = (scores_of(outputs, theta[parts]) for outputs in (agreeing[i][2], others))
+            expected = max(0.0, 1.0 - known.mean()) + np.maximum(0.0, 1.0 + wrong).sum()
+            np.testing.assert_allclose(losses[i], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if isinstance(case.space, Choice)], ids=lambda case: case.name)
+def test_of_classes_one_versus_all_needs_no_list(case):
+    """lou2012, equations 2 and 3 are the same; on full annotations it is the hinge of each label against the others."""
+    theta = case.theta(np.random.default_rng(5))
+    for annotation in (case.full, case.partial, case.unknown):
+        target = Target(case.space, annotation, case.costs[0])
+        direct, by_list = CLPL(case.space, theta, target), one_versus_all(case.space, theta, target.listed)
+        np.testing.assert_allclose(direct.value, by_list.value, rtol=1e-14)
+        np.testing.assert_array_equal(direct.mean, by_list.mean)
+    signs = 2.0 * case.space.nodes(case.space.encode(case.full)) - 1.0
+    hinges = np.maximum(0.0, 1.0 - signs * case.space.nodes(theta)).sum(axis=1)
+    np.testing.assert_allclose(value(case, CLPL, theta, case.full), hinges, rtol=1e-14)
 
 
 @EVERY_CASE

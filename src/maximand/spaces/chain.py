@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maximand.caching import cached_property
-from maximand.capabilities import NOTHING, USUAL, Can
+from maximand.capabilities import NOTHING, Can
 from maximand.layout import Kind, Layout, take_runs
 from maximand.numerics.chain import best_paths
 from maximand.numerics.chain_sums import soft_paths
@@ -112,7 +112,7 @@ class Chain(LabelledSpace):
     def can(self) -> Can:
         """Sums, also inside of maxima, and the best few; positions may always be hidden where the space has such."""
         never = self.hidden is None and (self.states is None or not self.states.several)
-        return USUAL | Can.MARGINALS | Can.MIXED | Can.K_BEST | (NOTHING if never else Can.HIDDEN)
+        return self._usual | Can.MARGINALS | Can.MIXED | Can.K_BEST | (NOTHING if never else Can.HIDDEN)
 
     @property
     def quick(self) -> bool:

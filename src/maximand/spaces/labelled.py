@@ -29,6 +29,11 @@ class LabelledSpace(OutputSpace):
     def slots(self) -> Ints:
         """The example that each slot belongs to."""
 
+    @property
+    def log_outputs(self) -> float:
+        """Slots are labelled one by one, at the most."""
+        return float(np.bincount(self.slots).max(initial=0) * np.log(self.n_labels))
+
     def nodes(self, theta: Array) -> Array:
         """View the parts that are indicators as the matrix (slot, label)."""
         raise NotImplementedError(f"The parts of a {type(self).__name__} are no indicators of labels.")

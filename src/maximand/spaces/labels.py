@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 
@@ -94,6 +95,11 @@ class Labels:
         weights = None if self.weights is None else self.weights[slots]
         return replace(self, codes=self.codes[slots], offsets=offsets, weights=weights)
 
+    def agree(self, outputs: Sequence[Any]) -> Bools:
+        """Say which outputs, as spaces decode them, agree with the annotation of a single example."""
+        labels = np.array([np.atleast_1d(output) for output in outputs])
+        return np.asarray(self.allowed_nodes[np.arange(self.codes.size), labels].all(axis=1))
+
     @property
     def contradictions_found(self) -> Guarantee:
         """What the best of the pieces of Y° is worth: they are all of it."""
@@ -137,6 +143,11 @@ class Sizes(Labels):
         """Return the labels of some examples."""
         return replace(super().take(examples), least=self.least[examples], most=self.most[examples])
 
+    def agree(self, outputs: Sequence[Any]) -> Bools:
+        """Say which sets agree with the annotation of a single example, in size too."""
+        sizes = np.array([np.sum(output) for output in outputs])
+        return super().agree(outputs) & (self.least[0] <= sizes) & (sizes <= self.most[0])
+
     def contradictions(self) -> Iterator[tuple[Ints, Labels]]:
         """Cut Y° into sets with an item too many or too few, and those that have the wrong size alone."""
         yield from super().contradictions()
@@ -176,6 +187,13 @@ class Orders(Labels):
     def take(self, examples: Ints | slice) -> Self:
         """Return the labels of some examples."""
         return replace(super().take(examples), groups=self.groups[examples])
+
+    def agree(self, outputs: Sequence[Any]) -> Bools:
+        """Say which positions of items agree with the order of a single example: groups are behind each other."""
+        agree, positions, groups = super().agree(outputs), np.array(outputs), self.groups[0]
+        for before, after in pairwise(np.unique(groups[groups >= 0])):
+            agree &= positions[:, groups == before].max(axis=1) < positions[:, groups == after].min(axis=1)
+        return agree
 
     @cached_property
     def loose(self) -> Ints:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from maximand.caching import cached_property
-from maximand.capabilities import USUAL, Can
+from maximand.capabilities import Can
 from maximand.layout import Kind, Layout, take_runs
 from maximand.spaces.base import OutputSpace
 from maximand.support import Array, Bools, Guarantee, Ints, Support
@@ -34,6 +35,10 @@ class Parts:
     def n_annotated(self) -> Ints:
         """Per example: 1 where some part is known."""
         return np.logical_or.reduceat(self.psi >= 0, self.offsets[:-1]).astype(np.int64)
+
+    def agree(self, outputs: Sequence[Array]) -> Bools:
+        """Say which outputs, as spaces decode them, agree with the annotation of a single example."""
+        return np.asarray(((self.psi < 0) | (np.array(outputs) == self.psi)).all(axis=1))
 
     @property
     def contradictions_found(self) -> Guarantee:
@@ -92,7 +97,12 @@ class OracleSpace(OutputSpace):
     @property
     def can(self) -> Can:
         """Sums too, where all outputs can be listed."""
-        return USUAL if self._outputs is None else USUAL | Can.MARGINALS
+        return self._usual if self._outputs is None else self._usual | Can.MARGINALS
+
+    @property
+    def log_outputs(self) -> float:
+        """Where outputs= is given it lists them, however many they are."""
+        return inf if self._outputs is None else 0.0
 
     @property
     def _sizes(self) -> Ints:

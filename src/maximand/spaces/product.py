@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -40,6 +40,12 @@ class Annotations:
         """Whether each factor has an output."""
         return np.logical_and.reduce([factor.nonempty for factor in self.factors])
 
+    def agree(self, outputs: Sequence[tuple[Any, ...]]) -> Bools:
+        """Say which outputs agree with the annotation of a single example, factor by factor."""
+        return np.logical_and.reduce(
+            [annotation.agree(own) for annotation, own in zip(self.factors, zip(*outputs, strict=True), strict=True)]
+        )
+
     def take(self, examples: Ints | slice) -> Annotations:
         """Return the annotation of some examples."""
         return Annotations(tuple(annotation.take(examples) for annotation in self.factors))
@@ -67,8 +73,13 @@ class Product(OutputSpace):
 
     @property
     def can(self) -> Can:
-        """What all factors can."""
-        return reduce(and_, (space.can for space in self.factors))
+        """What all factors can; of few outputs each there may be many together."""
+        return reduce(and_, (space.can | Can.LISTS for space in self.factors)) & (self._usual | ~Can.LISTS)
+
+    @property
+    def log_outputs(self) -> float:
+        """Outputs multiply."""
+        return sum(space.log_outputs for space in self.factors)
 
     def split(self, theta: Array) -> list[Array]:
         """Return theta of each factor."""
