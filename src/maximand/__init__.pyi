@@ -95,4 +95,5 @@ from maximand.tasks import Task as Task
 from maximand.tasks import WindowVectorizer as WindowVectorizer
 from maximand.tasks import bio as bio
 from maximand.tasks import bioes as bioes
+from maximand.tasks import subsample as subsample
 from maximand.version import __version__ as __version__

@@ -95,6 +95,15 @@ class Labels:
         weights = None if self.weights is None else self.weights[slots]
         return replace(self, codes=self.codes[slots], offsets=offsets, weights=weights)
 
+    @property
+    def strata(self) -> Ints:
+        """What the slots count as where some are sampled: what is known of each, below 0 where that is nothing."""
+        return np.where(self.codes < UNKNOWN, self.n_labels - 2 - self.codes, self.codes)
+
+    def only(self, kept: Bools) -> Labels:
+        """Return what is known of some slots alone."""
+        return replace(self, codes=np.where(kept, self.codes, UNKNOWN))
+
     def agree(self, outputs: Sequence[Any]) -> Bools:
         """Say which outputs, as spaces decode them, agree with the annotation of a single example."""
         labels = np.array([np.atleast_1d(output) for output in outputs])
@@ -187,6 +196,15 @@ class Orders(Labels):
     def take(self, examples: Ints | slice) -> Self:
         """Return the labels of some examples."""
         return replace(super().take(examples), groups=self.groups[examples])
+
+    def only(self, kept: Bools) -> Orders:
+        """Return the order of some items alone."""
+        return Orders.of(np.where(kept.reshape(self.groups.shape), self.groups, UNKNOWN))
+
+    @property
+    def strata(self) -> Ints:
+        """The groups."""
+        return self.groups.ravel()
 
     def agree(self, outputs: Sequence[Any]) -> Bools:
         """Say which positions of items agree with the order of a single example: groups are behind each other."""

@@ -36,6 +36,20 @@ class Parts:
         """Per example: 1 where some part is known."""
         return np.logical_or.reduceat(self.psi >= 0, self.offsets[:-1]).astype(np.int64)
 
+    @property
+    def open(self) -> Bools:
+        """Per part: whether it is not known."""
+        return np.asarray(self.psi < 0)
+
+    @property
+    def strata(self) -> Ints:
+        """What the parts count as where some are sampled: how often they occur, below 0 where that is not known."""
+        return np.floor(self.psi).astype(np.int64)
+
+    def only(self, kept: Bools) -> Parts:
+        """Return what is known of some parts alone."""
+        return Parts(np.where(kept, self.psi, -1.0), self.offsets)
+
     def agree(self, outputs: Sequence[Array]) -> Bools:
         """Say which outputs, as spaces decode them, agree with the annotation of a single example."""
         return np.asarray(((self.psi < 0) | (np.array(outputs) == self.psi)).all(axis=1))
