@@ -12,6 +12,7 @@ from maximand.capabilities import MOST_LISTED, NOTHING, USUAL, Can, sentence
 from maximand.layout import Layout
 from maximand.spaces import listing, mixtures, scaled_costs
 from maximand.spaces.contradictions import over_contradictions
+from maximand.spaces.margins import Doubts, by_maxima
 from maximand.states import again
 from maximand.support import Array, Bools, Geometry, Ints, Support, Waiting
 
@@ -165,6 +166,19 @@ class OutputSpace(ABC):
     def argmax_product(self, first: Array, first_constant: Array, second: Array, second_constant: Array) -> Support:
         """Largest product of two affine functions of an output, see `scaled_costs.search`."""
         return scaled_costs.search(self, first, first_constant, second, second_constant)
+
+    @property
+    def label_of_codes(self) -> Ints | None:
+        """The label of each code that slots may have; None where codes are labels."""
+        return None
+
+    def unknown_slots(self, annotation: Any) -> Ints:
+        """Return the slots that have a label which the annotation leaves open."""
+        return np.flatnonzero(self.open(annotation))
+
+    def margins(self, theta: Array, annotation: Any) -> Doubts:
+        """Return how far the best outputs that agree are ahead of the best with another label, for each open slot."""
+        return by_maxima(self, theta, annotation)
 
     def one_versus_all(self, theta: Array, target: Any) -> Support:
         """Return the loss that takes each output alone, see `OneVersusAll`, from a list of all of them."""

@@ -53,6 +53,16 @@ class LabelledSpace(OutputSpace):
         """Say which slots have a label that the annotation leaves open: of a known label the state may be hidden."""
         return annotation.open if self.states is None else self.states.labels(annotation) < 0
 
+    @property
+    def label_of_codes(self) -> Ints | None:
+        """The label of each state, where these take the place of labels."""
+        return None if self.states is None else self.states.label_of
+
+    def unknown_slots(self, annotation: Any) -> Ints:
+        """Return the open slots but for those that never have a label."""
+        unknown = np.asarray(self.open(annotation))
+        return np.flatnonzero(unknown if self.hidden is None else unknown & ~self.hidden)
+
     def expected(self, matrix: Array, mean: Array) -> Array:
         """Return the expected costs (slot, label) of labels, matrix[true label, label], when psi has the given mean."""
         return self.nodes(mean) @ matrix

@@ -104,6 +104,20 @@ class Labels:
         """Return what is known of some slots alone."""
         return replace(self, codes=np.where(kept, self.codes, UNKNOWN))
 
+    def turned(self, slots: Ints, codes: Ints, label_of_codes: Ints | None = None) -> Self:
+        """Return for each of the slots its example, of which is known too that the slot has another label than that."""
+        owners = np.searchsorted(self.offsets, slots, side="right") - 1
+        copies, known = self.take(owners), self.candidates.reshape(-1, self.n_labels)
+        labels = np.arange(self.n_labels) if label_of_codes is None else label_of_codes
+        another = self.allowed_nodes[slots] & (labels != labels[codes][:, None])
+        own = copies.codes.copy()
+        own[slots - self.offsets[owners] + copies.offsets[:-1]] = -2 - len(known) - np.arange(slots.size)
+        return replace(copies, codes=own, candidates=np.concatenate([known, another]))
+
+    def chances(self, space: Any, mean: Array) -> Array:
+        """Return the chances (slot, code) when psi has the given mean."""
+        return np.asarray(space.expected(np.eye(self.n_labels), mean))
+
     def agree(self, outputs: Sequence[Any]) -> Bools:
         """Say which outputs, as spaces decode them, agree with the annotation of a single example."""
         labels = np.array([np.atleast_1d(output) for output in outputs])

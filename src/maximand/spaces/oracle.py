@@ -50,6 +50,18 @@ class Parts:
         """Return what is known of some parts alone."""
         return Parts(np.where(kept, self.psi, -1.0), self.offsets)
 
+    def turned(self, parts: Ints, counts: Array, label_of_codes: Ints | None = None) -> Parts:
+        """Return for each of the parts its example, of which is known too that the part is there where it was not."""
+        owners = np.searchsorted(self.offsets, parts, side="right") - 1
+        copies = self.take(owners)
+        copies.psi[parts - self.offsets[owners] + copies.offsets[:-1]] = counts <= 0
+        return copies
+
+    def chances(self, space: Any, mean: Array) -> Array:
+        """Return the chances (part, 0 or 1) of not being there, and of being there, when psi has the given mean."""
+        there = np.clip(mean, 0.0, 1.0)
+        return np.stack([1.0 - there, there], axis=1)
+
     def agree(self, outputs: Sequence[Array]) -> Bools:
         """Say which outputs, as spaces decode them, agree with the annotation of a single example."""
         return np.asarray(((self.psi < 0) | (np.array(outputs) == self.psi)).all(axis=1))

@@ -15,6 +15,7 @@ from maximand.capabilities import Can
 from maximand.layout import Layout
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.choice import Choice
+from maximand.spaces.margins import Doubts
 from maximand.states import Several, again, members
 from maximand.support import Array, Bools, Geometry, Ints, Support
 
@@ -191,6 +192,10 @@ class Product(OutputSpace):
         shares = choice.nodes(found.mean)
         mean = np.sum([self.layout.scale(found.mean, shares[:, f]) for f, found in enumerate(pieces)], axis=0)
         return Support(found.value, mean, reduce(and_, (found.guarantee for found in pieces)))
+
+    def margins(self, theta: Array, annotation: Annotations) -> Doubts:
+        """Slots belong to factors."""
+        raise ValueError("A Product has no slots of its own; ask its factors for their margins.")
 
     def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Project onto the hull of each factor."""
