@@ -11,7 +11,7 @@ HEAD = """# What was seen
 Written by `seen.py` from `results/*.json`, which have all digits and the versions of all packages. What users feel has
 a page of its own, [felt.md](felt.md). These machines are shared and noisy: a ratio under 2 is close to a tie.
 """
-ELSEWHERE = "felt", "solver_matrix"
+ELSEWHERE = "annotating", "felt", "solver_matrix"
 
 
 def shown(value):

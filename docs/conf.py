@@ -11,6 +11,7 @@ from maximand.cards import all_cards
 from maximand.cli.model_options import own_options
 from maximand.inference import BeliefPropagation, LinearProgram, Structure, Tree
 from maximand.losses import LOSSES
+from maximand.one_versus_all import OneVersusAll
 from maximand.oracles import Euclidean, Larger, Over, Projection, Rescaled
 from maximand.sets import Everything
 from maximand.spaces import (
@@ -59,7 +60,10 @@ def shown(oracle):
     if oracle is None:
         return "0"
     if isinstance(oracle, Larger):
-        return f"the larger of: {shown(oracle.first)}; {shown(oracle.second)}"
+        margin = f" + {oracle.margin:g}" if oracle.margin else ""
+        return f"the larger of: {shown(oracle.first)}{margin}; {shown(oracle.second)}"
+    if isinstance(oracle, OneVersusAll):
+        return "l(mean score over Y\\*) + sum over Y° of l(−score), l(a) = max(0, 1 − a)"
     if isinstance(oracle, Rescaled):
         return "max over Y of cost · (1 + score − score(y\\*))"
     over = oracle.over.value.replace("*", chr(92) + "*")

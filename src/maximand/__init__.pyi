@@ -36,6 +36,7 @@ from maximand.losses import LOSSES as LOSSES
 from maximand.losses import Loss as Loss
 from maximand.models import load as load
 from maximand.models import save as save
+from maximand.one_versus_all import OneVersusAll as OneVersusAll
 from maximand.oracles import Entropic as Entropic
 from maximand.oracles import Euclidean as Euclidean
 from maximand.oracles import Larger as Larger
@@ -94,4 +95,5 @@ from maximand.tasks import Task as Task
 from maximand.tasks import WindowVectorizer as WindowVectorizer
 from maximand.tasks import bio as bio
 from maximand.tasks import bioes as bioes
+from maximand.tasks import subsample as subsample
 from maximand.version import __version__ as __version__

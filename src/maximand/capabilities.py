@@ -16,6 +16,7 @@ class Can(Flag):
     DIRECT_PROJECTIONS = auto()  # which take no search over outputs
     K_BEST = auto()
     SAMPLING = auto()
+    LISTS = auto()  # of all outputs of an example
 
     @property
     def words(self) -> str:
@@ -23,6 +24,7 @@ class Can(Flag):
         return next(words for flag, words in WORDS.items() if flag in self)
 
 
+MOST_LISTED = 4096  # outputs of an example
 NOTHING = Can(0)
 USUAL = Can.OTHER | Can.PROJECTIONS  # what follows from an argmax
 WORDS = {
@@ -34,6 +36,7 @@ WORDS = {
     Can.DIRECT_PROJECTIONS: "projections without a search",
     Can.K_BEST: "k best outputs",
     Can.SAMPLING: "samples",
+    Can.LISTS: "lists of all outputs",
 }
 CURES = {
     Can.MARGINALS: "use a loss made of maxima or projections, such as hinge or euclidean",
@@ -45,6 +48,7 @@ CURES = {
     Can.DIRECT_PROJECTIONS: "use a solver for maxima, such as BlockFrankWolfe()",
     Can.K_BEST: "use argmax",
     Can.SAMPLING: "use argmax",
+    Can.LISTS: f"use hinge or pair: outputs are listed where it is known that an example has at most {MOST_LISTED}",
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from maximand.caching import cached_property
 from maximand.capabilities import Can
 from maximand.identity import identity
+from maximand.one_versus_all import OneVersusAll
 from maximand.oracles import Entropic, Euclidean, Larger, Oracle, Over, Projection, Rescaled, Soft, Target
 from maximand.sets import Everything
 from maximand.spaces import OutputSpace
@@ -108,7 +109,7 @@ def _covers(penalty: Oracle, reward: Oracle | None) -> bool:
     match penalty, reward:
         case Larger(), _:
             return _covers(penalty.first, reward) or _covers(penalty.second, reward)
-        case Rescaled(), None:
+        case Rescaled() | OneVersusAll(), None:
             return True
         case Soft(), Soft():
             return (
@@ -132,6 +133,8 @@ SLACK_HINGE = Loss("slack_hinge", Rescaled(), None)
 RAMP = Loss("ramp", Soft(ALL, cost=1), Soft(ALL))
 MAX = Loss("max", Larger(Soft(OTHER, cost=1), Soft(ALL)), Soft(ALL))
 BRIDGE = Loss("bridge", Larger(Soft(OTHER, cost=1), Soft(ANNOTATED)), Soft(ANNOTATED))
+PAIR = Loss("pair", Larger(Soft(OTHER), Soft(ANNOTATED), margin=1), Soft(ANNOTATED))
+CLPL = Loss("clpl", OneVersusAll(), None)
 RAMP_MINUS_COST = Loss("ramp_minus_cost", Soft(ALL, cost=1), Soft(ALL, cost=-1))
 MAX_MINUS_COST = Loss("max_minus_cost", Larger(Soft(OTHER, cost=1), Soft(ALL, cost=-1)), Soft(ALL, cost=-1))
 CRF = Loss("crf", Soft(ALL, temperature=1), Soft(ANNOTATED, temperature=1))
@@ -174,8 +177,8 @@ SQUARED = generated(Euclidean(Everything()), "squared")
 LOSSES = {
     loss.name: loss
     for loss in (
-        PERCEPTRON, HINGE, SLACK_HINGE, RAMP, MAX, BRIDGE, RAMP_MINUS_COST, MAX_MINUS_COST, CRF, AUGMENTED_CRF,
-        MARGINAL, EUCLIDEAN, ENTROPIC, SQUARED,
+        PERCEPTRON, HINGE, SLACK_HINGE, RAMP, MAX, BRIDGE, PAIR, CLPL, RAMP_MINUS_COST, MAX_MINUS_COST, CRF,
+        AUGMENTED_CRF, MARGINAL, EUCLIDEAN, ENTROPIC, SQUARED,
     )
 }  # fmt: skip
 

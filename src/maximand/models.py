@@ -30,6 +30,7 @@ from maximand.files.atomic import write_atomically
 from maximand.files.container import LARGEST_FILE, Source, from_bytes, read, to_bytes
 from maximand.files.errors import ModelFileError
 from maximand.files.packing import Packer, Unpacker
+from maximand.one_versus_all import OneVersusAll
 from maximand.solvers.approximation import Shortfall
 from maximand.tasks.label_names import LabelNames
 
@@ -46,7 +47,8 @@ PARTS: tuple[type, ...] = (
     inference.BeliefPropagation, inference.Combine, inference.Exhaustive, inference.GraphCut, inference.Greedy,
     inference.IntegerProgram, inference.IteratedModes, inference.LinearProgram, inference.RhoApproximate,
     inference.Tree,
-    losses.Loss, oracles.Entropic, oracles.Euclidean, oracles.Larger, oracles.Over, oracles.Rescaled, oracles.Soft,
+    losses.Loss, oracles.Entropic, oracles.Euclidean, oracles.Larger, oracles.Over, oracles.Rescaled,
+    oracles.Soft, OneVersusAll,
     sets.Cube, sets.Everything, sets.Hull, sets.RowStochastic, sets.Sized,
     solvers.BlockFrankWolfe, solvers.CCCP, solvers.Decreasing, solvers.Distance, solvers.LBFGS, solvers.NSlack,
     solvers.OneSlack, solvers.Perceptron, solvers.Polyak, solvers.Record, solvers.Subgradient,

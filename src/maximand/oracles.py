@@ -247,10 +247,11 @@ class Rescaled:
 
 @dataclass(frozen=True)
 class Larger:
-    """The larger of two convex functions. max(0, P - R) = max(P, R) - R, so it makes positive parts."""
+    """The larger of first + margin and second. max(0, P - R) = max(P, R) - R, so it makes positive parts."""
 
     first: Oracle
     second: Oracle
+    margin: float = 0.0
 
     smooth = False  # there is a kink where the two meet
 
@@ -280,12 +281,12 @@ class Larger:
 
     def least(self, space: OutputSpace, theta: Array, target: Target) -> Array:
         """The larger of two bounds."""
-        return np.maximum(self.first.least(space, theta, target), self.second.least(space, theta, target))
+        return np.maximum(self.first.least(space, theta, target) + self.margin, self.second.least(space, theta, target))
 
     def __call__(self, space: OutputSpace, theta: Array, target: Target, state: Any = None) -> Support:
         """Return value and gradient of the larger one; where they are equal, of the second."""
-        states = members(state, 2)
-        first, second = self.first(space, theta, target, states[0]), self.second(space, theta, target, states[1])
+        one, two = members(state, 2)
+        first, second = self.first(space, theta, target, one).plus(self.margin), self.second(space, theta, target, two)
         wins = (first.value > second.value).astype(float)
         converged = [support.converged for support in (first, second) if support.converged is not None]
         return Support(

@@ -11,6 +11,7 @@ import numpy as np
 from maximand.caching import cached_property
 from maximand.costs import Cost
 from maximand.spaces import OutputSpace
+from maximand.spaces.listing import Listed, listed
 from maximand.support import Array, Geometry, Waiting
 
 
@@ -49,6 +50,11 @@ class Target:
     def psi(self) -> Array:
         """Psi of the known parts."""
         return self.known.array() if isinstance(self.known, Waiting) else self.known
+
+    @cached_property
+    def listed(self) -> list[Listed]:
+        """All outputs of each example, and which agree with the annotation: for small spaces."""
+        return listed(self.space, self.annotation)
 
     def score(self, theta: Array) -> Array:
         """Return the score of the known parts, for every example."""

@@ -10,7 +10,7 @@ from maximand.inference import BeliefPropagation, Exhaustive, GraphCut, Greedy, 
 from maximand.inference.choosing import MaximaAndSums
 from maximand.losses import LOSSES, Loss
 from maximand.oracles import Over, Soft, Target
-from maximand.spaces import Chain, Choice, Graph, Labels, Matching, Product
+from maximand.spaces import Chain, Choice, Graph, Labels, Matching, Product, Subset
 
 QUESTIONS = {
     Can.MARGINALS: lambda case, theta: case.space.marginals(theta),
@@ -44,9 +44,11 @@ def test_a_loss_is_refused_where_the_space_cannot_answer_it(case, loss):
 
 
 def test_a_product_can_what_all_factors_can():
+    big = Product(Subset(2, 10), Subset(2, 10))
+    assert Can.LISTS not in big.can and Can.LISTS in big.factors[0].can
     assert Can.MARGINALS not in Product(Choice(2, 3), Matching(2, 3)).can
-    assert Product(Choice(2, 3), Chain(np.array([1, 2]), 2)).can == USUAL | Can.MARGINALS | Can.MIXED
-    assert Product(Choice(2, 3), Matching(2, 3)).can == USUAL | Can.DIRECT_PROJECTIONS
+    assert Product(Choice(2, 3), Chain(np.array([1, 2]), 2)).can == USUAL | Can.MARGINALS | Can.MIXED | Can.LISTS
+    assert Product(Choice(2, 3), Matching(2, 3)).can == USUAL | Can.DIRECT_PROJECTIONS | Can.LISTS
 
 
 @pytest.mark.parametrize(

@@ -3,25 +3,29 @@
 import numpy as np
 import pytest
 from cases import CASES, NAMES, PAIR_NAMES, PAIRS
-from enumeration import contradicts, part_places, scores_of
+from enumeration import agrees, contradicts, enumerated, part_places, scores_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from maximand.losses import (
     AUGMENTED_CRF,
     BRIDGE,
+    CLPL,
     CRF,
     ENTROPIC,
     EUCLIDEAN,
     HINGE,
     MAX,
     MAX_MINUS_COST,
+    PAIR,
     PERCEPTRON,
     RAMP,
     RAMP_MINUS_COST,
     SLACK_HINGE,
 )  # fmt: skip
 from maximand.oracles import Over, Rescaled, Soft, Target
+from maximand.spaces import Choice
+from maximand.spaces.listing import one_versus_all
 from maximand.support import Guarantee
 from thinning import tries
 
@@ -119,9 +123,54 @@ def test_four_losses_are_two_when_agreement_costs_nothing(case, seed):
 
 
 @EVERY_CASE
-def test_without_annotation_max_and_bridge_are_zero(case):
+@given(seed=SEEDS)
+@tries(20)
+def test_pair_compares_the_best_outputs_that_agree_and_that_contradict(case, seed):
+    """lou2012, section 3.2: the hinge of their difference, so at least 1 where the prediction contradicts."""
+    theta = case.theta(np.random.default_rng(seed))
+    for annotation in (case.full, case.partial):
+        losses = value(case, PAIR, theta, annotation)
+        agreeing = list(enumerated(case, theta, agrees(annotation)))
+        for i, (_, parts, others) in enumerate(enumerated(case, theta, contradicts(annotation))):
+            known = scores_of(agreeing[i][2], theta[parts]).max()
+            margin = known - scores_of(others, theta[parts]).max(initial=-np.inf)
+            np.testing.assert_allclose(losses[i], max(0.0, 1.0 - margin), atol=1e-9)
+            assert losses[i] >= 1.0 or margin >= 0.0
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.answers(CLPL)], ids=lambda case: case.name)
+@given(seed=SEEDS)
+@tries(10)
+def test_one_versus_all_is_a_sum_over_outputs(case, seed):
+    """lou2012, equation 3: l(mean score over Y*) + the sum over Y° of l(-score), l the hinge."""
+    theta = case.theta(np.random.default_rng(seed))
+    for annotation in (case.full, case.partial):
+        losses = value(case, CLPL, theta, annotation)
+        agreeing = list(enumerated(case, theta, agrees(annotation)))
+        for i, (_, parts, others) in enumerate(enumerated(case, theta, contradicts(annotation))):
+            known, wrong = (scores_of(outputs, theta[parts]) for outputs in (agreeing[i][2], others))
+            expected = max(0.0, 1.0 - known.mean()) + np.maximum(0.0, 1.0 + wrong).sum()
+            np.testing.assert_allclose(losses[i], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if isinstance(case.space, Choice)], ids=lambda case: case.name)
+def test_of_classes_one_versus_all_needs_no_list(case):
+    """lou2012, equations 2 and 3 are the same; on full annotations it is the hinge of each label against the others."""
+    theta = case.theta(np.random.default_rng(5))
+    for annotation in (case.full, case.partial, case.unknown):
+        target = Target(case.space, annotation, case.costs[0])
+        direct, by_list = CLPL(case.space, theta, target), one_versus_all(case.space, theta, target.listed)
+        np.testing.assert_allclose(direct.value, by_list.value, rtol=1e-14)
+        np.testing.assert_array_equal(direct.mean, by_list.mean)
+    signs = 2.0 * case.space.nodes(case.space.encode(case.full)) - 1.0
+    hinges = np.maximum(0.0, 1.0 - signs * case.space.nodes(theta)).sum(axis=1)
+    np.testing.assert_allclose(value(case, CLPL, theta, case.full), hinges, rtol=1e-14)
+
+
+@EVERY_CASE
+def test_without_annotation_max_bridge_and_pair_are_zero(case):
     theta = case.theta(np.random.default_rng(4))
-    for loss in (MAX, BRIDGE, PERCEPTRON, HINGE, CRF, EUCLIDEAN, ENTROPIC):
+    for loss in (MAX, BRIDGE, PAIR, PERCEPTRON, HINGE, CRF, EUCLIDEAN, ENTROPIC):
         if not case.answers(loss):
             continue
         np.testing.assert_allclose(value(case, loss, theta, case.unknown), 0.0, atol=1e-9)

@@ -7,4 +7,6 @@ from maximand.estimators.ordinal import OrdinalClassifier as OrdinalClassifier
 from maximand.estimators.path import RegularizationCV as RegularizationCV
 from maximand.estimators.path import regularization_path as regularization_path
 from maximand.estimators.predictor import StructuredPredictor as StructuredPredictor
+from maximand.estimators.suggesting import Suggestion as Suggestion
+from maximand.estimators.suggesting import suggest as suggest
 from maximand.estimators.tagger import SequenceTagger as SequenceTagger

@@ -1,9 +1,9 @@
-"""Maximum and soft maximum of every row of a matrix."""
+"""Maximum, soft maximum and hinges of every row of a matrix."""
 
 import numpy as np
 from numba import njit
 
-from maximand.support import Array
+from maximand.support import Array, Bools
 
 
 @njit(cache=True, nogil=True)
@@ -41,3 +41,27 @@ def soft_columns(scores: Array, temperature: float, values: Array, means: Array)
         for l in range(k):
             means[i, l] /= total
         values[i] = top + temperature * np.log(total)
+
+
+@njit(cache=True, nogil=True)
+def hinge_columns(scores: Array, allowed: Bools, values: Array, means: Array) -> None:
+    """Write l(mean of the allowed scores) + the sum of l(-score) over the others, l(a) = max(0, 1 - a), to values[i].
+
+    Its gradient goes to means[i].
+    """
+    n, k = scores.shape
+    for i in range(n):
+        total, count, value = 0.0, 0, 0.0
+        for l in range(k):
+            if allowed[i, l]:
+                total += scores[i, l]
+                count += 1
+        short = 1.0 - total / max(count, 1)
+        for l in range(k):
+            if allowed[i, l]:
+                means[i, l] = -1.0 / count if short > 0.0 else 0.0
+            else:
+                high = 1.0 + scores[i, l]
+                means[i, l] = 1.0 if high > 0.0 else 0.0
+                value += max(0.0, high)
+        values[i] = value + max(0.0, short)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import inf, log
 from typing import Any
 
 import numpy as np
 
-from maximand.capabilities import USUAL, Can, sentence
+from maximand.capabilities import MOST_LISTED, NOTHING, USUAL, Can, sentence
 from maximand.layout import Layout
-from maximand.spaces import mixtures, scaled_costs
+from maximand.spaces import listing, mixtures, scaled_costs
 from maximand.spaces.contradictions import over_contradictions
+from maximand.spaces.margins import Doubts, by_maxima
 from maximand.states import again
 from maximand.support import Array, Bools, Geometry, Ints, Support, Waiting
 
@@ -32,7 +34,17 @@ class OutputSpace(ABC):
     @property
     def can(self) -> Can:
         """What the space can do of what may be missing."""
-        return USUAL
+        return self._usual
+
+    @property
+    def _usual(self) -> Can:
+        """What follows from an argmax, and from few outputs."""
+        return USUAL | (Can.LISTS if self.log_outputs <= log(MOST_LISTED) else NOTHING)
+
+    @property
+    def log_outputs(self) -> float:
+        """The logarithm of how many outputs an example has at the most; infinite where that is not known."""
+        return inf
 
     def require(self, needs: Can) -> None:
         """Refuse what the space cannot do, in a sentence."""
@@ -154,6 +166,24 @@ class OutputSpace(ABC):
     def argmax_product(self, first: Array, first_constant: Array, second: Array, second_constant: Array) -> Support:
         """Largest product of two affine functions of an output, see `scaled_costs.search`."""
         return scaled_costs.search(self, first, first_constant, second, second_constant)
+
+    @property
+    def label_of_codes(self) -> Ints | None:
+        """The label of each code that slots may have; None where codes are labels."""
+        return None
+
+    def unknown_slots(self, annotation: Any) -> Ints:
+        """Return the slots that have a label which the annotation leaves open."""
+        return np.flatnonzero(self.open(annotation))
+
+    def margins(self, theta: Array, annotation: Any) -> Doubts:
+        """Return how far the best outputs that agree are ahead of the best with another label, for each open slot."""
+        return by_maxima(self, theta, annotation)
+
+    def one_versus_all(self, theta: Array, target: Any) -> Support:
+        """Return the loss that takes each output alone, see `OneVersusAll`, from a list of all of them."""
+        self.require(Can.LISTS)
+        return listing.one_versus_all(self, theta, target.listed)
 
     @abstractmethod
     def outputs(self) -> Array:

@@ -9,15 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maximand.caching import cached_property
-from maximand.capabilities import NOTHING, USUAL, Can
+from maximand.capabilities import NOTHING, Can
 from maximand.layout import Kind, Layout, take_runs
 from maximand.numerics.chain import best_paths
 from maximand.numerics.chain_sums import soft_paths
+from maximand.numerics.max_marginals import max_marginals
 from maximand.numerics.ranked_paths import ranked_paths
 from maximand.spaces.hidden_chain import mixed_paths
 from maximand.spaces.label_states import LabelStates
 from maximand.spaces.labelled import LabelledSpace, joined_hidden
 from maximand.spaces.labels import Labels
+from maximand.spaces.margins import Doubts, by_columns
 from maximand.spaces.paths import Paths, SoftPaths
 from maximand.support import Array, Bools, Ints, Support
 
@@ -113,7 +115,7 @@ class Chain(LabelledSpace):
     def can(self) -> Can:
         """Sums, also inside of maxima, and the best few; positions may always be hidden where the space has such."""
         never = self.hidden is None and (self.states is None or not self.states.several)
-        return USUAL | Can.MARGINALS | Can.MIXED | Can.K_BEST | (NOTHING if never else Can.HIDDEN)
+        return self._usual | Can.MARGINALS | Can.MIXED | Can.K_BEST | (NOTHING if never else Can.HIDDEN)
 
     @property
     def quick(self) -> bool:
@@ -231,6 +233,14 @@ class Chain(LabelledSpace):
             )
             for i, (start, stop) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True))
         ]
+
+    def margins(self, theta: Array, annotation: Labels) -> Doubts:
+        """Forward-backward with maxima."""
+        theta, slots = self._legal(self.restricted(theta, annotation)), self.unknown_slots(annotation)
+        nodes, tables, legal = self.nodes(theta), self.transitions(theta), self.legality
+        codes = self.nodes(self.argmax(theta).mean).argmax(axis=1)
+        best = max_marginals(nodes, tables, self.offsets, legal.first, legal.between, legal.last)
+        return by_columns(slots, codes[slots], best[slots], self.label_of_codes)
 
     def argmax_other(self, theta: Array, annotation: Labels) -> Support:
         """Viterbi over the sequences that contradict the annotation."""

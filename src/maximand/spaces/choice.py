@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maximand.capabilities import NOTHING, USUAL, Can
-from maximand.numerics.choice import best_columns, soft_columns
+from maximand.numerics.choice import best_columns, hinge_columns, soft_columns
 from maximand.numerics.simplex import project_simplex
 from maximand.spaces.label_states import LabelStates
 from maximand.spaces.labels import Labels
@@ -33,7 +33,7 @@ class Choice(TableSpace):
     def can(self) -> Can:
         """Sums too."""
         hidden = Can.HIDDEN if self.states is not None and self.states.several else NOTHING
-        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS | Can.MIXED | hidden
+        return USUAL | Can.LISTS | Can.DIRECT_PROJECTIONS | Can.MARGINALS | Can.MIXED | hidden
 
     @property
     def width(self) -> int:
@@ -111,6 +111,12 @@ class Choice(TableSpace):
         a = self.nodes(first) + first_constant[:, None]
         b = self.nodes(second) + second_constant[:, None]
         return self.argmax(np.where(b > 0, a * b, 0.0).ravel())
+
+    def one_versus_all(self, theta: Array, target: Any) -> Support:
+        """Each label by itself."""
+        values, mean = np.empty(self.n_examples), np.empty(self.n_parts)
+        hinge_columns(self.nodes(theta), target.annotation.allowed_nodes, values, self.nodes(mean))
+        return Support(values, mean)
 
     def outputs(self) -> Array:
         """Return the k indicators."""

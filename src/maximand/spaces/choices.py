@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.capabilities import USUAL, Can
+from maximand.capabilities import Can
 from maximand.spaces.choice import Choice
 from maximand.spaces.labels import Labels
 from maximand.spaces.table import TableSpace
@@ -30,7 +30,7 @@ class Choices(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS
+        return self._usual | Can.DIRECT_PROJECTIONS | Can.MARGINALS
 
     @property
     def n_slots(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.capabilities import NOTHING, USUAL, Can
+from maximand.capabilities import NOTHING, Can
 from maximand.inference import FactorGraphs, Inference, Structure, Structures, labelled
 from maximand.inference.choosing import chosen_inference
 from maximand.layout import Layout, take_runs
@@ -68,7 +68,7 @@ class Graph(LabelledSpace):
     def can(self) -> Can:
         """What the inference can; nodes may always be hidden where the space was given some."""
         never = self.hidden is None and (self.states is None or not self.states.several)
-        return USUAL | self.inference.can | (NOTHING if never else Can.HIDDEN)
+        return self._usual | self.inference.can | (NOTHING if never else Can.HIDDEN)
 
     def require(self, needs: Can) -> None:
         """Refuse what the inference cannot do, in a sentence."""

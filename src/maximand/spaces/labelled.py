@@ -29,6 +29,11 @@ class LabelledSpace(OutputSpace):
     def slots(self) -> Ints:
         """The example that each slot belongs to."""
 
+    @property
+    def log_outputs(self) -> float:
+        """Slots are labelled one by one, at the most."""
+        return float(np.bincount(self.slots).max(initial=0) * np.log(self.n_labels))
+
     def nodes(self, theta: Array) -> Array:
         """View the parts that are indicators as the matrix (slot, label)."""
         raise NotImplementedError(f"The parts of a {type(self).__name__} are no indicators of labels.")
@@ -47,6 +52,16 @@ class LabelledSpace(OutputSpace):
     def open(self, annotation: Any) -> Any:
         """Say which slots have a label that the annotation leaves open: of a known label the state may be hidden."""
         return annotation.open if self.states is None else self.states.labels(annotation) < 0
+
+    @property
+    def label_of_codes(self) -> Ints | None:
+        """The label of each state, where these take the place of labels."""
+        return None if self.states is None else self.states.label_of
+
+    def unknown_slots(self, annotation: Any) -> Ints:
+        """Return the open slots but for those that never have a label."""
+        unknown = np.asarray(self.open(annotation))
+        return np.flatnonzero(unknown if self.hidden is None else unknown & ~self.hidden)
 
     def expected(self, matrix: Array, mean: Array) -> Array:
         """Return the expected costs (slot, label) of labels, matrix[true label, label], when psi has the given mean."""

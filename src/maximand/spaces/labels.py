@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 
@@ -95,6 +96,34 @@ class Labels:
         return replace(self, codes=self.codes[slots], offsets=offsets, weights=weights)
 
     @property
+    def strata(self) -> Ints:
+        """What the slots count as where some are sampled: what is known of each, below 0 where that is nothing."""
+        return np.where(self.codes < UNKNOWN, self.n_labels - 2 - self.codes, self.codes)
+
+    def only(self, kept: Bools) -> Labels:
+        """Return what is known of some slots alone."""
+        return replace(self, codes=np.where(kept, self.codes, UNKNOWN))
+
+    def turned(self, slots: Ints, codes: Ints, label_of_codes: Ints | None = None) -> Self:
+        """Return for each of the slots its example, of which is known too that the slot has another label than that."""
+        owners = np.searchsorted(self.offsets, slots, side="right") - 1
+        copies, known = self.take(owners), self.candidates.reshape(-1, self.n_labels)
+        labels = np.arange(self.n_labels) if label_of_codes is None else label_of_codes
+        another = self.allowed_nodes[slots] & (labels != labels[codes][:, None])
+        own = copies.codes.copy()
+        own[slots - self.offsets[owners] + copies.offsets[:-1]] = -2 - len(known) - np.arange(slots.size)
+        return replace(copies, codes=own, candidates=np.concatenate([known, another]))
+
+    def chances(self, space: Any, mean: Array) -> Array:
+        """Return the chances (slot, code) when psi has the given mean."""
+        return np.asarray(space.expected(np.eye(self.n_labels), mean))
+
+    def agree(self, outputs: Sequence[Any]) -> Bools:
+        """Say which outputs, as spaces decode them, agree with the annotation of a single example."""
+        labels = np.array([np.atleast_1d(output) for output in outputs])
+        return np.asarray(self.allowed_nodes[np.arange(self.codes.size), labels].all(axis=1))
+
+    @property
     def contradictions_found(self) -> Guarantee:
         """What the best of the pieces of Y° is worth: they are all of it."""
         return Guarantee.EXACT
@@ -137,6 +166,11 @@ class Sizes(Labels):
         """Return the labels of some examples."""
         return replace(super().take(examples), least=self.least[examples], most=self.most[examples])
 
+    def agree(self, outputs: Sequence[Any]) -> Bools:
+        """Say which sets agree with the annotation of a single example, in size too."""
+        sizes = np.array([np.sum(output) for output in outputs])
+        return super().agree(outputs) & (self.least[0] <= sizes) & (sizes <= self.most[0])
+
     def contradictions(self) -> Iterator[tuple[Ints, Labels]]:
         """Cut Y° into sets with an item too many or too few, and those that have the wrong size alone."""
         yield from super().contradictions()
@@ -176,6 +210,22 @@ class Orders(Labels):
     def take(self, examples: Ints | slice) -> Self:
         """Return the labels of some examples."""
         return replace(super().take(examples), groups=self.groups[examples])
+
+    def only(self, kept: Bools) -> Orders:
+        """Return the order of some items alone."""
+        return Orders.of(np.where(kept.reshape(self.groups.shape), self.groups, UNKNOWN))
+
+    @property
+    def strata(self) -> Ints:
+        """The groups."""
+        return self.groups.ravel()
+
+    def agree(self, outputs: Sequence[Any]) -> Bools:
+        """Say which positions of items agree with the order of a single example: groups are behind each other."""
+        agree, positions, groups = super().agree(outputs), np.array(outputs), self.groups[0]
+        for before, after in pairwise(np.unique(groups[groups >= 0])):
+            agree &= positions[:, groups == before].max(axis=1) < positions[:, groups == after].min(axis=1)
+        return agree
 
     @cached_property
     def loose(self) -> Ints:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.capabilities import USUAL, Can
+from maximand.capabilities import Can
 from maximand.numerics import assignment, precedence, transport_entropic, transport_euclidean
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.labels import Labels, Orders
@@ -40,7 +40,7 @@ class Matching(TableSpace):
     @property
     def can(self) -> Can:
         """No sums."""
-        return USUAL | Can.DIRECT_PROJECTIONS
+        return self._usual | Can.DIRECT_PROJECTIONS
 
     @property
     def width(self) -> int:

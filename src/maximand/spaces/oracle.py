@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from maximand.caching import cached_property
-from maximand.capabilities import USUAL, Can
+from maximand.capabilities import Can
 from maximand.layout import Kind, Layout, take_runs
 from maximand.spaces.base import OutputSpace
 from maximand.support import Array, Bools, Guarantee, Ints, Support
@@ -34,6 +35,36 @@ class Parts:
     def n_annotated(self) -> Ints:
         """Per example: 1 where some part is known."""
         return np.logical_or.reduceat(self.psi >= 0, self.offsets[:-1]).astype(np.int64)
+
+    @property
+    def open(self) -> Bools:
+        """Per part: whether it is not known."""
+        return np.asarray(self.psi < 0)
+
+    @property
+    def strata(self) -> Ints:
+        """What the parts count as where some are sampled: how often they occur, below 0 where that is not known."""
+        return np.floor(self.psi).astype(np.int64)
+
+    def only(self, kept: Bools) -> Parts:
+        """Return what is known of some parts alone."""
+        return Parts(np.where(kept, self.psi, -1.0), self.offsets)
+
+    def turned(self, parts: Ints, counts: Array, label_of_codes: Ints | None = None) -> Parts:
+        """Return for each of the parts its example, of which is known too that the part is there where it was not."""
+        owners = np.searchsorted(self.offsets, parts, side="right") - 1
+        copies = self.take(owners)
+        copies.psi[parts - self.offsets[owners] + copies.offsets[:-1]] = counts <= 0
+        return copies
+
+    def chances(self, space: Any, mean: Array) -> Array:
+        """Return the chances (part, 0 or 1) of not being there, and of being there, when psi has the given mean."""
+        there = np.clip(mean, 0.0, 1.0)
+        return np.stack([1.0 - there, there], axis=1)
+
+    def agree(self, outputs: Sequence[Array]) -> Bools:
+        """Say which outputs, as spaces decode them, agree with the annotation of a single example."""
+        return np.asarray(((self.psi < 0) | (np.array(outputs) == self.psi)).all(axis=1))
 
     @property
     def contradictions_found(self) -> Guarantee:
@@ -92,7 +123,12 @@ class OracleSpace(OutputSpace):
     @property
     def can(self) -> Can:
         """Sums too, where all outputs can be listed."""
-        return USUAL if self._outputs is None else USUAL | Can.MARGINALS
+        return self._usual if self._outputs is None else self._usual | Can.MARGINALS
+
+    @property
+    def log_outputs(self) -> float:
+        """Where outputs= is given it lists them, however many they are."""
+        return inf if self._outputs is None else 0.0
 
     @property
     def _sizes(self) -> Ints:

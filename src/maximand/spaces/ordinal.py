@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.capabilities import USUAL, Can
+from maximand.capabilities import Can
 from maximand.numerics import order_simplex
 from maximand.spaces.choice import Choice
 from maximand.spaces.labels import Labels
@@ -29,7 +29,7 @@ class Ordinal(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS
+        return self._usual | Can.DIRECT_PROJECTIONS | Can.MARGINALS
 
     @property
     def n_labels(self) -> int:  # type: ignore[override]

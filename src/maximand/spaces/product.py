@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -15,6 +15,7 @@ from maximand.capabilities import Can
 from maximand.layout import Layout
 from maximand.spaces.base import OutputSpace
 from maximand.spaces.choice import Choice
+from maximand.spaces.margins import Doubts
 from maximand.states import Several, again, members
 from maximand.support import Array, Bools, Geometry, Ints, Support
 
@@ -39,6 +40,12 @@ class Annotations:
     def nonempty(self) -> Bools:
         """Whether each factor has an output."""
         return np.logical_and.reduce([factor.nonempty for factor in self.factors])
+
+    def agree(self, outputs: Sequence[tuple[Any, ...]]) -> Bools:
+        """Say which outputs agree with the annotation of a single example, factor by factor."""
+        return np.logical_and.reduce(
+            [annotation.agree(own) for annotation, own in zip(self.factors, zip(*outputs, strict=True), strict=True)]
+        )
 
     def take(self, examples: Ints | slice) -> Annotations:
         """Return the annotation of some examples."""
@@ -67,8 +74,13 @@ class Product(OutputSpace):
 
     @property
     def can(self) -> Can:
-        """What all factors can."""
-        return reduce(and_, (space.can for space in self.factors))
+        """What all factors can; of few outputs each there may be many together."""
+        return reduce(and_, (space.can | Can.LISTS for space in self.factors)) & (self._usual | ~Can.LISTS)
+
+    @property
+    def log_outputs(self) -> float:
+        """Outputs multiply."""
+        return sum(space.log_outputs for space in self.factors)
 
     def split(self, theta: Array) -> list[Array]:
         """Return theta of each factor."""
@@ -180,6 +192,10 @@ class Product(OutputSpace):
         shares = choice.nodes(found.mean)
         mean = np.sum([self.layout.scale(found.mean, shares[:, f]) for f, found in enumerate(pieces)], axis=0)
         return Support(found.value, mean, reduce(and_, (found.guarantee for found in pieces)))
+
+    def margins(self, theta: Array, annotation: Annotations) -> Doubts:
+        """Slots belong to factors."""
+        raise ValueError("A Product has no slots of its own; ask its factors for their margins.")
 
     def project(self, theta: Array, geometry: Geometry = Geometry.EUCLIDEAN, state: Any = None) -> Support:
         """Project onto the hull of each factor."""

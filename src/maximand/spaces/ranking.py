@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.capabilities import USUAL, Can
+from maximand.capabilities import Can
 from maximand.numerics import permutahedron
 from maximand.spaces.labels import Labels
 from maximand.spaces.matching import Matching
@@ -51,7 +51,7 @@ class Ranking(TableSpace):
     @property
     def can(self) -> Can:
         """No sums."""
-        return USUAL | Can.DIRECT_PROJECTIONS
+        return self._usual | Can.DIRECT_PROJECTIONS
 
     @property
     def width(self) -> int:

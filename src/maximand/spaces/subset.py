@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.capabilities import USUAL, Can
+from maximand.capabilities import Can
 from maximand.numerics import budget, counts
 from maximand.spaces.labels import Labels, Sizes
 from maximand.spaces.table import TableSpace
@@ -39,7 +39,7 @@ class Subset(TableSpace):
     @property
     def can(self) -> Can:
         """Sums too."""
-        return USUAL | Can.DIRECT_PROJECTIONS | Can.MARGINALS
+        return self._usual | Can.DIRECT_PROJECTIONS | Can.MARGINALS
 
     @property
     def most(self) -> int:

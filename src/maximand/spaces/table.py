@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import log
 from typing import Any, Self
 
 import numpy as np
@@ -39,6 +40,11 @@ class TableSpace(LabelledSpace):
     def layout(self) -> Layout:
         """A row for each example."""
         return Layout.equal(self.n_examples, self.width)
+
+    @property
+    def log_outputs(self) -> float:
+        """Slots are labelled one by one, at the most."""
+        return self.n_slots * log(self.n_labels)
 
     @property
     def slots(self) -> Ints:

@@ -14,5 +14,6 @@ from maximand.tasks.schemes import bio as bio
 from maximand.tasks.schemes import bioes as bioes
 from maximand.tasks.sequences import HiddenPositions as HiddenPositions
 from maximand.tasks.sequences import Ragged as Ragged
+from maximand.tasks.subsampling import subsample as subsample
 from maximand.tasks.tagging import TaggingTask as TaggingTask
 from maximand.tasks.windows import WindowVectorizer as WindowVectorizer

@@ -53,6 +53,10 @@ class BoundTask(ABC):
     def outputs(self, examples: Examples, psi: Array) -> Any:
         """Return outputs in the user's terms."""
 
+    def slot_labels(self, codes: Any) -> np.ndarray:
+        """Return codes of slots in the user's terms."""
+        return self.names.named(codes)
+
     @abstractmethod
     def parts(self, examples: Examples, values: Array) -> Any:
         """Return scores of parts in the user's terms."""

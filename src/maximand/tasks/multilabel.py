@@ -274,6 +274,10 @@ class BoundMultilabel(BoundTable):
             return present
         return [set(self.names.classes[row.astype(bool)].tolist()) for row in present]
 
+    def slot_labels(self, codes: Ints) -> np.ndarray:
+        """Return 1 where a label is present, else 0."""
+        return codes
+
     def parts(self, examples: Examples, values: Array) -> Array:
         """Return the matrix (row, label) for labels being present."""
         own = examples.space.nodes(values)[:, 1] if isinstance(examples.space, Graph) else values

@@ -127,6 +127,10 @@ class BoundOracle(BoundTask):
             return counts
         return [self.task.decode(count, x) for count, x in zip(counts, _instances(examples), strict=True)]
 
+    def slot_labels(self, codes: Array) -> np.ndarray:
+        """Return how often a part occurs."""
+        return codes
+
     def parts(self, examples: Examples, values: Array) -> list[Array]:
         """Return the values of the parts of each instance."""
         return examples.space.decode(values)

@@ -110,6 +110,10 @@ class BoundRanking(BoundTable):
         """Return the labels of every row, the best first."""
         return self.names.classes[np.argsort(self.positions(examples, psi), axis=1, kind="stable")]
 
+    def slot_labels(self, codes: Ints) -> np.ndarray:
+        """Return positions, 0 for the first."""
+        return codes
+
     def parts(self, examples: Examples, values: Array) -> Array:
         """Return (row, label, position) or (row, label)."""
         n, k = examples.n_examples, self.names.count
