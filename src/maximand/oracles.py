@@ -139,7 +139,9 @@ class Soft:
                 return space.argmax_given(theta, annotation, state)
             case _ if isinstance(heat, tuple):
                 return over_contradictions(space, theta, annotation, heat)
-        return space.marginals_other(theta, annotation, heat) if heat else space.argmax_other(theta, annotation)
+        if heat:
+            return space.marginals_other(theta, annotation, heat)
+        return space.argmax_other(theta, annotation, **again(state))
 
     def _at_least_annotated(self, space: Any, theta: Array, target: Target, found: Support, state: Any) -> Support:
         """Take the best output that agrees with the annotation where an approximate oracle found a worse one of all.
