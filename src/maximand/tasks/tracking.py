@@ -109,10 +109,10 @@ class TrackingTask(Task):
             np.linalg.norm(movie.positions[own.links[:, 0]] - movie.positions[own.links[:, 1]], axis=1)
             for movie, own in zip(movies, known, strict=True)
         ]
-        longest = float(np.concatenate(lengths).max(initial=0.0))
-        if longest == 0.0:
+        found = np.concatenate(lengths)
+        if not found.size:
             raise ValueError("No link is known, so there is no telling how far cells move; give radius.")
-        return MARGIN * longest
+        return MARGIN * float(found.max()) or movies[0].spacing
 
 
 def windows_of(movie: Movie, candidates: Candidates) -> list[tuple[int, int]]:

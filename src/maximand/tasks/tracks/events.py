@@ -71,7 +71,7 @@ class Events(NamedTuple):
     @classmethod
     def of(cls, kind: Happening, *columns: Ints | int) -> Events:
         """Return events of one kind from the columns of their ends."""
-        size = max(np.size(column) for column in columns)
+        size = next(column.size for column in columns if isinstance(column, np.ndarray))
         ends = np.stack([np.broadcast_to(column, size) for column in columns], axis=1)
         return cls(np.full(size, int(kind)), ends.astype(np.int64))
 

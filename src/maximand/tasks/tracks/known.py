@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from maximand.tasks.tracks.events import NONE, Candidates, Events, Happening
 from maximand.tasks.tracks.movies import Movie, columns_of
 
 NO, UNKNOWN, YES = 0.0, -1.0, 1.0
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +66,26 @@ class KnownLinks:
         return cls.all_of(Lineage.of_tracks(frames, plain, parents), plain < 0)
 
     def subset(self, chosen: Bools) -> KnownLinks:
-        """Return what is known of the fates and histories of some detections, and of the links between them."""
-        links = self.links[chosen[self.links].all(axis=1)]
-        absent = self.absent[chosen[self.absent].all(axis=1)]
+        """Return what is known of the fates and histories of some detections."""
+        links, absent = (pairs[chosen[pairs].any(axis=1)] for pairs in (self.links, self.absent))
         return KnownLinks(links, absent, self.fates & chosen, self.histories & chosen, self.false & chosen)
+
+    def expressible(self, frames: Ints) -> KnownLinks:
+        """Return the same with what no event expresses left open: more than two daughters, or one that comes later.
+
+        Such things happen where a daughter is missed in the frame after the division.
+        """
+        earlier, later = self.links.T
+        gap, n = frames[later] - frames[earlier], len(frames)
+        forks = np.bincount(earlier, minlength=n)[earlier] > 1
+        many = np.bincount(earlier, minlength=n)[earlier] > 2
+        left_out = np.isin(earlier, earlier[many | (forks & (gap > 1))])
+        if not left_out.any():
+            return self
+        logger.info("%d links of divisions with a daughter that is missed are left open.", left_out.sum())
+        fates, histories = self.fates.copy(), self.histories.copy()
+        fates[earlier[left_out]] = histories[later[left_out]] = False
+        return replace(self, links=self.links[~left_out], fates=fates, histories=histories)
 
 
 def _mask(rows: ArrayLike, n: int) -> Bools:
@@ -103,7 +121,7 @@ def _known(y: Any, number: int, movie: Movie) -> KnownLinks:
     if y is None:
         return KnownLinks.of(n)
     if isinstance(y, Lineage):
-        y = KnownLinks.all_of(y)
+        y = KnownLinks.all_of(y).expressible(y.frames)
     if not isinstance(y, KnownLinks):
         raise ValueError(
             f"Y[{number}] is a {type(y).__name__}; give a Lineage, KnownLinks, or None where nothing is known."
@@ -126,7 +144,7 @@ def of_table(table: Any, movie: Movie) -> KnownLinks:
     else:
         parents = {}
     try:
-        return KnownLinks.of_tracks(movie.frames, columns["track"], parents)
+        return KnownLinks.of_tracks(movie.frames, columns["track"], parents).expressible(movie.frames)
     except ValueError as problem:
         raise ValueError(f"{movie.name}: {problem}") from None
 
