@@ -6,17 +6,17 @@ from maximand.datasets import simulate_cells
 from maximand.lineage import Lineage
 
 
-def movie(seed, n_frames=12, n_cells=20, **settings):
+def movie(seed, n_frames=8, n_cells=15, **settings):
     """A movie in which every cell is seen in every frame, and its lineage."""
     return simulate_cells(
-        n_frames, n_cells, shape=(128, 128), division=0.04, missed=0.0, false=0.0, random_state=seed, **settings
+        n_frames, n_cells, shape=(112, 112), division=0.04, missed=0.0, false=0.0, random_state=seed, **settings
     )
 
 
 def spotted(seed, n_frames=10, n_cells=15):
     """A movie with cells that are missed and detections that are none."""
     return simulate_cells(
-        n_frames, n_cells, shape=(128, 128), division=0.04, missed=0.05, false=0.05, random_state=seed
+        n_frames, n_cells, shape=(112, 112), division=0.04, missed=0.05, false=0.05, random_state=seed
     )
 
 

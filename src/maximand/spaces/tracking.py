@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,33 @@ class Incidence:
         """Return the events of an example as columns that cover its slots."""
         pointers = self.pointers[self.offsets[example] : self.offsets[example + 1] + 1]
         return Rows(int(self.n_slots[example]), pointers - pointers[0], self.slots[pointers[0] : pointers[-1]])
+
+
+class _Bases(NamedTuple):
+    """The bases of the last programs of an example, without and with a cut; None where there was none yet."""
+
+    free: Ints | None
+    cut: Ints | None
+
+    @classmethod
+    def of(cls, rows: Rows, state: Any, example: int) -> _Bases:
+        """Return those that a state has, where a basis of -1 is none."""
+        if state is None:
+            return cls(None, None)
+        both = np.split(state.take(slice(example, example + 1)).values, [rows.n_rows])
+        return cls(*(basis if basis.size and basis[0] >= 0 else None for basis in both))
+
+    def joined(self, rows: Rows) -> Ints:
+        """Return both as they are stored."""
+        sizes = (rows.n_rows, rows.n_rows + 1)
+        return np.concatenate(
+            [np.full(size, -1) if basis is None else basis for size, basis in zip(sizes, self, strict=True)]
+        )
+
+
+def _cut(known: Array) -> Cut:
+    """Say that an output contradicts: an event takes place that is known not to, or one does not that is known to."""
+    return Cut(np.where(known < 0, 0.0, 1.0 - 2.0 * known), 1.0 - float((known > 0).sum()))
 
 
 class Tracking(OutputSpace):
@@ -142,39 +169,40 @@ class Tracking(OutputSpace):
 
     def argmax(self, theta: Array, state: Any = None) -> Support:
         """Best set of events."""
-        return self._best(theta, [None] * self.n_examples, state)
+        return self._answer(theta, None, state)
 
     def argmax_other(self, theta: Array, annotation: Events, state: Any = None) -> Support:
-        """Best set that contradicts the annotation: in one event at least, which is one more row of the program."""
-        cuts = list(self._cuts(annotation))
-        found = self._best(theta, cuts, state)
-        empty = np.array([cut is not None and not cut.coefficients.any() for cut in cuts])
-        if not empty.any():
-            return found
-        value = np.where(empty, -np.inf, found.value)
-        return replace(found, value=value, mean=self.layout.scale(found.mean, (~empty).astype(float)))
+        """Best set that contradicts the annotation.
 
-    def _cuts(self, annotation: Events) -> Iterator[Cut]:
-        """Yield what an output obeys that contradicts: events that do not take place but do, or the reverse."""
-        for start, stop in zip(self.offsets[:-1], self.offsets[1:], strict=True):
-            known = annotation.psi[start:stop]
-            coefficients = np.where(known < 0, 0.0, 1.0 - 2.0 * known)
-            yield Cut(coefficients, 1.0 - float((known > 0).sum()))
+        Where the best of all does, that is it. Else an event that is known must change: one more row of the program.
+        """
+        return self._answer(theta, annotation, state)
 
-    def _best(self, theta: Array, cuts: list[Cut | None], state: Any) -> Support:
-        solver, found, mean = new_solver(), list[Partition](), np.empty(self.n_parts)
-        for i, cut in enumerate(cuts):
-            own = slice(self.offsets[i], self.offsets[i + 1])
-            basis = None if state is None else state.take(slice(i, i + 1)).values
-            found.append(self.inference(solver, self.incidence.rows(i), theta[own], basis, cut, i))
-            mean[own] = found[-1].shares
+    def _answer(self, theta: Array, contradicted: Events | None, state: Any) -> Support:
+        solver, mean = new_solver(), np.zeros(self.n_parts)
+        found, states = list[Partition](), list[Ints]()
+        for i, (start, stop) in enumerate(pairwise(self.offsets)):
+            rows, scores = self.incidence.rows(i), theta[start:stop]
+            bases = _Bases.of(rows, state, i)
+            best = self.inference(solver, rows, scores, bases.free, example=i)
+            bases = bases._replace(free=best.basis)
+            if contradicted is not None:
+                known = contradicted.psi[start:stop]
+                if not (known >= 0).any():
+                    best = best._replace(shares=np.zeros(stop - start), value=-np.inf, bound=-np.inf)
+                elif not (best.shares != known)[known >= 0].any():
+                    best = self.inference(solver, rows, scores, bases.cut, _cut(known), i)
+                    bases = bases._replace(cut=best.basis)
+            found.append(best)
+            mean[start:stop] = best.shares
+            states.append(bases.joined(rows))
         value, bound = (np.array(column) for column in zip(*((p.value, p.bound) for p in found), strict=True))
         guarantee = Guarantee.EXACT
         if not all(p.whole for p in found):
             guarantee = Guarantee.OVER
         elif not all(p.best for p in found):
             guarantee = Guarantee.UNDER
-        return Support(value, mean, guarantee, bound, state=Numbers.of([p.basis for p in found]))
+        return Support(value, mean, guarantee, bound, state=Numbers.of(states))
 
     def rounded(self, mean: Array) -> Array:
         """Return the set of events that is nearest to fractional ones."""
