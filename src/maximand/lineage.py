@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,12 +49,14 @@ class Lineage:
         return cls(frames, links, false)
 
     @classmethod
-    def of_tracks(cls, frames: ArrayLike, tracks: ArrayLike, parents: Mapping[int, int] | None = None) -> Lineage:
+    def of_tracks(
+        cls, frames: ArrayLike, tracks: ArrayLike, parents: Mapping[int, int | Sequence[int]] | None = None
+    ) -> Lineage:
         """Link the detections of each track in the order of their frames, and its last one to the first of each child.
 
         `tracks` holds the track of each detection, 0 where it is false and -1 where it is on no known track: such
-        detections have no links. `parents` holds the parent of tracks that have one. A child that has no sibling is
-        the same cell that goes on.
+        detections have no links. `parents` holds the parent of tracks that have one, or the several of a merge. A child
+        that has no sibling is the same cell that goes on.
         """
         frames, tracks = np.asarray(frames, dtype=np.int64), np.asarray(tracks, dtype=np.int64)
         order = np.lexsort((frames, tracks))
@@ -65,7 +67,8 @@ class Lineage:
             raise ValueError(f"Track {on[i]} has two detections in frame {at[i]}; a track has one at most.")
         labels, firsts = np.unique(on, return_index=True)
         lasts = np.append(firsts[1:], len(on)) - 1
-        pairs = np.array([(child, parent) for child, parent in (parents or {}).items() if parent], dtype=np.int64)
+        listed = [(k, p if isinstance(p, Sequence) else (p,)) for k, p in (parents or {}).items()]
+        pairs = np.array([(child, parent) for child, own in listed for parent in own if parent], dtype=np.int64)
         pairs = pairs.reshape(-1, 2)
         for label in pairs[~np.isin(pairs, labels)][:1]:
             raise ValueError(f"Track {label} has a parent or a child but no detection.")
