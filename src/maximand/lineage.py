@@ -8,8 +8,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from maximand.support import Bools, Ints
 
@@ -98,9 +96,10 @@ class Lineage:
         """The track of each detection (n,), 0 where it is false."""
         n = len(self.frames)
         earlier, later = self.links[self.plain].T
-        run = connected_components(coo_array((np.ones(len(earlier)), (earlier, later)), shape=(n, n)), directed=False)[
-            1
-        ]
+        run = np.arange(n)
+        run[later] = earlier
+        while (run[run] != run).any():  # each turn doubles how far back a row looks
+            run = run[run]
         order = np.lexsort((np.arange(n), self.frames))
         order = order[~self.false[order]]
         _, first, place = np.unique(run[order], return_index=True, return_inverse=True)
