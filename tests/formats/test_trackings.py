@@ -156,6 +156,7 @@ def test_what_a_folder_cannot_hold(tmp_path):
         formats.write_challenge(tmp_path, Lineage.of([0, 0, 1], [(0, 2), (1, 2)]), images, np.array([1, 2, 1]))
     with pytest.raises(ValueError, match="Frame 1 has a detection with label 3, but its image does not"):
         formats.write_challenge(tmp_path / "a", Lineage.of([0, 1], [(0, 1)]), images, np.array([1, 3]))
+    assert not list(tmp_path.iterdir())  # not even a part of it
     with pytest.raises(ValueError, match="Frame 2 has detections but no image"):
         formats.write_challenge(tmp_path / "b", Lineage.of([0, 2], []), images, np.array([1, 1]))
     (tmp_path / "c").write_text("")
@@ -208,8 +209,9 @@ def test_geff_reads_back_equal(simulated, tmp_path):
     assert [axis.name for axis in geff.read(str(tmp_path / "cells.geff"))[1].axes] == ["t", *cells.axes]
     with pytest.raises(FileExistsError, match="give a new folder"):
         formats.write_geff(cells, tmp_path / "cells.geff")
-    with pytest.raises(FormatError, match="no GEFF folder"):
-        formats.read_geff(tmp_path)
+    for path in (tmp_path, tmp_path / "none", __file__):
+        with pytest.raises(FormatError, match="no GEFF folder"):
+            formats.read_geff(path)
 
 
 def test_napari_reads_back_equal(simulated):

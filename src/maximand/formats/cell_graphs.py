@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from math import nan
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from maximand.files.atomic import new_folder
 from maximand.formats.errors import FormatError
 from maximand.formats.extras import needed
 from maximand.formats.tracked import AXES, Column, TrackedCells, checked_lineage
@@ -74,16 +74,12 @@ def _column(values: list[Any]) -> Column:
 
 
 def write_geff(cells: TrackedCells, folder: str | os.PathLike[str]) -> None:
-    """Write a GEFF folder; its axes are t and those of the centres of cells. It must be new."""
-    if Path(folder).exists():
-        raise FileExistsError(f"{os.fspath(folder)} is there already; give a new folder.")
+    """Write a GEFF folder; its axes are t and those of the centres of cells. It must be new or empty."""
     axes = cells.axes
-    needed("geff").write(
-        to_networkx(cells, frame="t"),
-        os.fspath(folder),
-        axis_names=["t", *axes],
-        axis_types=["time", *("space" for _ in axes)],
-    )
+    geff, graph = needed("geff"), to_networkx(cells, frame="t")
+    with new_folder(folder) as part:
+        kinds = ["time", *("space" for _ in axes)]
+        geff.write(graph, os.fspath(part), axis_names=["t", *axes], axis_types=kinds, overwrite=True)
 
 
 def read_geff(folder: str | os.PathLike[str]) -> TrackedCells:
@@ -91,7 +87,7 @@ def read_geff(folder: str | os.PathLike[str]) -> TrackedCells:
     geff, name = needed("geff"), os.fspath(folder)
     try:
         graph, metadata = geff.read(name, backend="networkx")
-    except (ValueError, KeyError, FileNotFoundError) as problem:
+    except (ValueError, KeyError, OSError) as problem:
         raise FormatError(name, None, f"no GEFF folder that can be read ({problem}).") from None
     axes = metadata.axes or []
     times = [axis.name for axis in axes if axis.type == "time"]

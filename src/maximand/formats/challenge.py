@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from maximand.files.atomic import replacing
+from maximand.files.atomic import new_folder
 from maximand.formats.errors import FormatError
 from maximand.formats.extras import needed
 from maximand.formats.regions import Images, frames_of, joined, measure_frame
@@ -68,9 +68,6 @@ def write_challenge(folder: Folder, lineage: Lineage, images: Images, labels: In
     `images` are label images by frame, and `labels` say which label each detection has in that of its frame; what is no
     cell of the lineage is left out. A track that skips a frame goes on as its own only child, as the challenge wants.
     """
-    folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileExistsError(f"{folder} is there already; give a new folder, or an empty one.")
     for row in np.flatnonzero(np.bincount(lineage.links[:, 1], minlength=len(lineage.frames)) > 1)[:1]:
         raise ValueError(f"Row {row} in frame {lineage.frames[row]} is a merge, which this format cannot hold.")
     kept = lineage.plain & (np.diff(lineage.frames[lineage.links], axis=1)[:, 0] == 1)
@@ -82,15 +79,14 @@ def write_challenge(folder: Folder, lineage: Lineage, images: Images, labels: In
     for frame in lineage.frames[~np.isin(lineage.frames, frames)][:1]:
         raise ValueError(f"Frame {frame} has detections but no image; give one for each frame.")
     tifffile = needed("tifffile")
-    folder.mkdir(parents=True, exist_ok=True)
     name, stem = TRUTH if truth else RESULT
     digits = max(3, len(str(max(frames, default=0))))
     depth = np.uint16 if pieces.n_tracks < 1 << 16 else np.uint32
-    for frame in frames:
-        image = _renumbered(frame, images[frame], lineage.frames == frame, labels, pieces.tracks)
-        with replacing(folder / f"{stem}{frame:0{digits}}.tif") as file:
-            tifffile.imwrite(file, image.astype(depth))
-    write_tracks(Tracks(1 + np.arange(pieces.n_tracks), pieces.begins, pieces.ends, parents), folder / name)
+    with new_folder(folder) as part:
+        for frame in frames:
+            image = _renumbered(frame, images[frame], lineage.frames == frame, labels, pieces.tracks)
+            tifffile.imwrite(part / f"{stem}{frame:0{digits}}.tif", image.astype(depth))
+        write_tracks(Tracks(1 + np.arange(pieces.n_tracks), pieces.begins, pieces.ends, parents), part / name)
 
 
 def _renumbered(frame: int, image: Ints, rows: Bools, labels: Ints, tracks: Ints) -> Ints:
