@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from maximand.support import Bools, Ints
 
@@ -49,12 +47,14 @@ class Lineage:
         return cls(frames, links, false)
 
     @classmethod
-    def of_tracks(cls, frames: ArrayLike, tracks: ArrayLike, parents: Mapping[int, int] | None = None) -> Lineage:
+    def of_tracks(
+        cls, frames: ArrayLike, tracks: ArrayLike, parents: Mapping[int, int | Sequence[int]] | None = None
+    ) -> Lineage:
         """Link the detections of each track in the order of their frames, and its last one to the first of each child.
 
         `tracks` holds the track of each detection, 0 where it is false and -1 where it is on no known track: such
-        detections have no links. `parents` holds the parent of tracks that have one. A child that has no sibling is
-        the same cell that goes on.
+        detections have no links. `parents` holds the parent of tracks that have one, or the several of a merge. A child
+        that has no sibling is the same cell that goes on.
         """
         frames, tracks = np.asarray(frames, dtype=np.int64), np.asarray(tracks, dtype=np.int64)
         order = np.lexsort((frames, tracks))
@@ -65,7 +65,8 @@ class Lineage:
             raise ValueError(f"Track {on[i]} has two detections in frame {at[i]}; a track has one at most.")
         labels, firsts = np.unique(on, return_index=True)
         lasts = np.append(firsts[1:], len(on)) - 1
-        pairs = np.array([(child, parent) for child, parent in (parents or {}).items() if parent], dtype=np.int64)
+        listed = [(k, p if isinstance(p, Sequence) else (p,)) for k, p in (parents or {}).items()]
+        pairs = np.array([(child, parent) for child, own in listed for parent in own if parent], dtype=np.int64)
         pairs = pairs.reshape(-1, 2)
         for label in pairs[~np.isin(pairs, labels)][:1]:
             raise ValueError(f"Track {label} has a parent or a child but no detection.")
@@ -95,9 +96,10 @@ class Lineage:
         """The track of each detection (n,), 0 where it is false."""
         n = len(self.frames)
         earlier, later = self.links[self.plain].T
-        run = connected_components(coo_array((np.ones(len(earlier)), (earlier, later)), shape=(n, n)), directed=False)[
-            1
-        ]
+        run = np.arange(n)
+        run[later] = earlier
+        while (run[run] != run).any():  # each turn doubles how far back a row looks
+            run = run[run]
         order = np.lexsort((np.arange(n), self.frames))
         order = order[~self.false[order]]
         _, first, place = np.unique(run[order], return_index=True, return_inverse=True)
