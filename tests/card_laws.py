@@ -98,9 +98,23 @@ def graphs(folder, rng):
     return Sample(folder / "d.jsonl", 12)
 
 
+def cells(folder, rng):
+    rows = ["movie,frame,y,x,track,parent"]
+    for movie in range(12):
+        y, x = 10 + 4 * rng.normal(size=2)
+        for frame in range(4):
+            rows.append(f"{movie},{frame},{y + frame:.2f},{x:.2f},1,")
+        rows += [f"{movie},{frame},{40 + 5 * sign},{40 + frame},{track},{3 if track > 3 else ''}"
+                 for frame, sign, track in ((0, 0, 3), (1, 0, 3), (2, 1, 4), (2, -1, 5), (3, 1, 4), (3, -1, 5))]  # fmt: skip
+        rows += [f"{movie},{frame},80,{80 + movie},{6 + frame}," for frame in (1, 2)][: 1 + movie % 2]
+    (folder / "d.csv").write_text("\n".join(rows) + "\n")
+    return Sample(folder / "d.csv", 12)
+
+
 SAMPLES = {
     "conll": conll, "conllu": conllu, "letters": letters, "svmlight": svmlight, "mulan": mulan,
     "svmlight-multilabel": several_labels, "rankings": rankings, "ordinal": ordinal, "graphs": graphs,
+    "cells": cells,
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from maximand.spaces import Events as KnownEvents
 from maximand.spaces import Incidence, Tracking
 from maximand.support import Array, Bools, Ints
 from maximand.tasks.base import BoundTask, Task
+from maximand.tasks.label_names import LabelNames
 from maximand.tasks.tracks.event_features import EventFeatures
 from maximand.tasks.tracks.events import Candidates, Events, in_window, slots_of
 from maximand.tasks.tracks.known import KnownLinks, annotated, check_known, read_known
@@ -93,7 +94,7 @@ class TrackingTask(Task):
         )
         for movie, own in zip(movies, known, strict=True):
             check_known(movie, own, candidates)
-        bound = BoundTracking(self, candidates, EventFeatures(candidates.kinds, tuple(movies[0].columns)))
+        bound = BoundTracking(self, candidates, tuple(movies[0].columns))
         windows = [
             Window(i, first, last) for i, movie in enumerate(movies) for first, last in windows_of(movie, candidates)
         ]
@@ -125,25 +126,39 @@ class BoundTracking(BoundTask):
     """A tracking task with a radius and with what its features are less and divided by."""
 
     features: PartFeatures
+    packed = ("task", "candidates", "measures", "shift", "spread")
 
     def __init__(
         self,
         task: TrackingTask,
         candidates: Candidates,
-        event_features: EventFeatures,
+        measures: tuple[str, ...],
         shift: Array | None = None,
         spread: Array | None = None,
     ):
-        n = len(event_features.columns)
-        self.task, self.candidates, self.event_features = task, candidates, event_features
+        self.task, self.candidates, self.measures = task, candidates, measures
+        self.event_features = EventFeatures(candidates.kinds, measures)
+        n = len(self.event_features.columns)
         self.features, self.cost = PartFeatures(n), task.cost or DifferentParts()
+        self.names = LabelNames(np.array([kind.name.lower() for kind in candidates.kinds]))
         self.shift = np.zeros(n) if shift is None else shift
         self.spread = np.ones(n) if spread is None else spread
+
+    @property
+    def feature_names(self) -> list[str]:
+        """What the weights are of."""
+        return self.event_features.names
+
+    def small_input(self) -> list[dict[str, Array]]:
+        """Return two frames with two cells each."""
+        axes = self.task.position or ("y", "x")
+        table = {"frame": np.array([0, 0, 1, 1]), **{axis: np.array([0.0, 1.0, 0.0, 1.0]) for axis in axes}}
+        return [table | {measure: np.ones(4) for measure in self.measures}]
 
     def movies(self, X: Any) -> list[Movie]:
         """Check tables: they need the columns of those in training."""
         X = X if isinstance(X, dict) or hasattr(X, "columns") else list(X)
-        return read_movies(X, self.task.position, self.event_features.measures)
+        return read_movies(X, self.task.position, self.measures)
 
     def encode(self, X: Any) -> Examples:
         """Find the possible events of all windows."""
@@ -184,7 +199,7 @@ class BoundTracking(BoundTask):
                 deviation = own.std(axis=0)
                 varies = deviation > 1e-9 * np.abs(own).max(axis=0)
                 shift[places], spread[places] = own.mean(axis=0) * varies, np.where(varies, deviation, 1.0)
-        return BoundTracking(self.task, self.candidates, self.event_features, shift, spread)
+        return BoundTracking(self.task, self.candidates, self.measures, shift, spread)
 
     def scaled(self, rows: EventRows) -> EventRows:
         """Return rows with features less their means, divided by their deviations; other kinds' columns stay zero."""
@@ -225,6 +240,17 @@ class BoundTracking(BoundTask):
         rows: Any = examples.inputs
         offsets = rows.features.offsets
         return [rows.events.take(start + np.flatnonzero(psi[start:stop] > 0.5)) for start, stop in pairwise(offsets)]
+
+    def shares(self, examples: Examples, mean: Array) -> list[tuple[int, Array]]:
+        """Return for each window the number of its movie and rows (earlier, later, share) of links."""
+        rows: Any = examples.inputs
+        found = []
+        for window, (start, stop) in zip(rows.windows, pairwise(rows.features.offsets), strict=True):
+            owners, links = rows.events.take(np.arange(start, stop)).links
+            pairs, place = np.unique(links, axis=0, return_inverse=True)
+            share = np.bincount(place, mean[start:stop][owners], len(pairs))
+            found.append((window.movie, np.column_stack([pairs, share])[share > 0]))
+        return found
 
     def parts(self, examples: Examples, values: Array) -> list[Array]:
         """Return the values of the events of each window."""

@@ -8,10 +8,12 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
+from maximand.estimators.means import layer_of, soft
 from maximand.estimators.predictor import StructuredPredictor, joined
 from maximand.features import Examples
 from maximand.inference.partition import Partitioning
@@ -76,6 +78,8 @@ class CellTracker(StructuredPredictor):
     inference: Partitioning | None = None
     decoder: Decoder | None = None
 
+    _soft_losses = "loss='euclidean'"
+
     def fit(self, X: Any, Y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from movies and what is known of their lineages; sample_weight is per movie."""
         X, bound, examples, annotation = self._bind(X, Y)
@@ -88,8 +92,9 @@ class CellTracker(StructuredPredictor):
 
     def _bind(self, X: Any, Y: Any) -> tuple[Any, Any, Examples, Any]:
         self._check_parameters()
-        X = X if isinstance(X, dict) or hasattr(X, "columns") else list(X)
-        return X, *self._unbound().bind(X, Y)
+        bound, examples, annotation = self._unbound().bind(X, Y)
+        self.classes_ = bound.names.classes
+        return X, bound, examples, annotation
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -140,6 +145,16 @@ class CellTracker(StructuredPredictor):
             return list(self.task_.outputs(part, psi))
 
         return list(joined(self._chunked(examples, decoded)))
+
+    @available_if(soft)
+    def predict_soft(self, X: Any) -> list[Array]:
+        """Return for each movie the rows (earlier, later, share) of the links that projections give a share to."""
+        layer: Any = layer_of(self.loss)
+        X = list(X)
+        answers = joined(self._answers(X, lambda part, theta: self.task_.shares(part, layer(part.space, theta).mean)))
+        return [
+            np.concatenate([np.empty((0, 3)), *(rows for i, rows in answers if i == movie)]) for movie in range(len(X))
+        ]
 
     def decision_function(self, X: Any) -> list[Array]:
         """Return the scores of the events of each window."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from maximand.formats.tracked import TrackedCells
 from maximand.formats.tracking import Tracking as TrackingRecord
 from maximand.lineage import Lineage
 from maximand.support import Array, Bools, Ints
@@ -132,12 +133,15 @@ def _known(y: Any, number: int, movie: Movie) -> KnownLinks:
 
 
 def of_table(table: Any, movie: Movie) -> KnownLinks:
-    """Return what the columns `track` and `parent` of a table say, or the tracks of a record that was read."""
+    """Return what the columns `track` and `parent` of a table say, or the lineage or tracks of a record."""
     columns = columns_of(table, movie.name)
+    if isinstance(table, TrackedCells):
+        off = [unknown(track) or track < 0 for track in columns.get("track", ())]
+        return KnownLinks.all_of(table.lineage, np.array(off, dtype=bool) if off else ()).expressible(movie.frames)
     if "track" not in columns:
         raise ValueError(f"{movie.name} has no column 'track', so nothing is known of it; give Y, or add the column.")
     if isinstance(table, TrackingRecord):
-        parents = dict(zip(table.tracks.labels.tolist(), table.tracks.parents.tolist(), strict=True))
+        parents = table.tracks.family
     elif "parent" in columns:
         both = zip(columns["track"], columns["parent"], strict=True)
         parents = {int(t): int(p) for t, p in both if not (unknown(t) or unknown(p)) and p > 0}

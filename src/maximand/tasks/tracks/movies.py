@@ -10,6 +10,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from maximand.caching import cached_property
+from maximand.formats.tracked import TrackedCells
+from maximand.formats.tracking import Detections
 from maximand.formats.tracking import Tracking as TrackingRecord
 from maximand.support import Array, Ints
 from maximand.tasks.base import LARGEST
@@ -128,6 +130,8 @@ def columns_of(table: Any, name: str) -> Mapping[str, Any]:
     """Return a table as columns by name: a data frame, a dict, or a record that was read."""
     if isinstance(table, TrackingRecord):
         table = table.detections
+    if isinstance(table, (TrackedCells, Detections)):
+        return table.table
     own = getattr(table, "columns", table)
     if isinstance(own, Mapping):
         return own
