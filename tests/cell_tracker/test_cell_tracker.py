@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from tracking_samples import parted, spotted
+from tracking_samples import movie, parted, spotted
 
 from maximand import load, save
 from maximand.costs import DifferentParts
@@ -45,12 +45,13 @@ def test_cells_are_missed_and_detections_false():
     assert hits > 0.6 * max(found.false.sum(), later[1][0].false.sum())
 
 
-@pytest.mark.parametrize("loss", ["hinge", "bridge", "ramp", "ramp_minus_cost", "max", "perceptron", "euclidean"])
-def test_losses_on_a_third_of_the_links(movies, unseen, loss):
+@pytest.mark.parametrize("loss", ["hinge", "bridge", "ramp", "perceptron"])
+def test_losses_on_a_part_of_the_links(loss):
     rng = np.random.default_rng(0)
-    known = [KnownLinks.all_of(y).subset(rng.random(len(y.frames)) < 0.6) for y in movies[1]]
-    model = fitted((movies[0], known), loss=loss, tolerance=5e-2)
-    assert f1(model, unseen) > 0.9
+    X, Y = parted([movie(seed, 4, 10) for seed in (0, 1)])
+    known = [KnownLinks.all_of(y).subset(rng.random(len(y.frames)) < 0.6) for y in Y]
+    model = fitted((X, known), loss=loss, tolerance=5e-2)
+    assert f1(model, parted([movie(2, 4, 10)])) > 0.8
 
 
 def test_what_is_known_holds_in_predictions(movies, unseen):

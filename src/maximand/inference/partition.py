@@ -64,7 +64,7 @@ class Rows:
 
     def covered(self, shares: Array) -> Array:
         """Return for each row the sum of the shares of the columns that cover it."""
-        return np.bincount(self.rows, np.repeat(shares, self.lengths), self.n_rows)
+        return np.asarray(np.bincount(self.rows, np.repeat(shares, self.lengths), self.n_rows), dtype=float)
 
     def of(self, columns: Ints) -> Rows:
         """Return some of the columns alone."""

@@ -231,7 +231,7 @@ class Chain(LabelledSpace):
             for i, (start, stop) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True))
         ]
 
-    def argmax_other(self, theta: Array, annotation: Labels) -> Support:
+    def argmax_other(self, theta: Array, annotation: Labels, state: Any = None) -> Support:
         """Viterbi over the sequences that contradict the annotation."""
         tripled, expanded = self._contradicting(theta, annotation)
         return self._fold(tripled, tripled.argmax(expanded))

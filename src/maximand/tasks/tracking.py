@@ -38,8 +38,9 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class EventRows:
-    """The events of each window with their features."""
+    """The events of each window of some movies with their features."""
 
+    movies: tuple[Movie, ...]
     windows: tuple[Window, ...]
     events: Events
     features: Rows
@@ -62,7 +63,8 @@ class EventRows:
         """Return some windows."""
         chosen = range(self.n_examples)[examples] if isinstance(examples, slice) else examples
         events, _ = take_runs(self.features.offsets, examples)
-        return EventRows(tuple(self.windows[i] for i in chosen), self.events.take(events), self.features.take(examples))
+        windows = tuple(self.windows[i] for i in chosen)
+        return EventRows(self.movies, windows, self.events.take(events), self.features.take(examples))
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ class TrackingTask(Task):
             raise ValueError("No movie of X has two frames; there is nothing to link.")
         rows = bound.rows(movies, windows, [own.links for own in known])
         bound = bound.standardized(rows)
-        examples = bound.examples(movies, bound.scaled(rows))
-        return bound, examples, bound.known_events(examples, known)
+        examples = bound.examples(bound.scaled(rows))
+        return bound, examples, bound.annotation(examples, known)
 
     def _longest(self, movies: list[Movie], known: list[KnownLinks]) -> float:
         lengths = [
@@ -168,12 +170,12 @@ class BoundTracking(BoundTask):
             for i, movie in enumerate(movies)
             for first, last in windows_of(movie, self.candidates)
         ]
-        return self.examples(movies, self.scaled(self.rows(movies, windows, [NO_LINKS] * len(movies))))
+        return self.examples(self.scaled(self.rows(movies, windows, [NO_LINKS] * len(movies))))
 
     def some(self, movie: Movie, windows: list[tuple[int, int]], links: Ints, filled: Bools) -> Examples:
         """Return some windows of a movie in which some slots (fate or history, detection) are filled already."""
         rows = self.rows([movie], [Window(0, *window) for window in windows], [links], filled)
-        return self.examples([movie], self.scaled(rows), filled)
+        return self.examples(self.scaled(rows), filled)
 
     def rows(
         self, movies: list[Movie], windows: Sequence[Window], links: list[Ints], filled: Bools | None = None
@@ -187,7 +189,7 @@ class BoundTracking(BoundTask):
             matrices.append(self.event_features(movie, found[-1]))
         offsets = np.cumsum([0, *(events.kinds.size for events in found)])
         events = Events(np.concatenate([e.kinds for e in found]), np.concatenate([e.ends for e in found]))
-        return EventRows(tuple(windows), events, Rows(np.concatenate(matrices), offsets))
+        return EventRows(tuple(movies), tuple(windows), events, Rows(np.concatenate(matrices), offsets))
 
     def standardized(self, rows: EventRows) -> BoundTracking:
         """Return the task that knows the means and deviations of features, each among the events of its kind."""
@@ -209,31 +211,26 @@ class BoundTracking(BoundTask):
             matrix[np.ix_(own, places)] = (matrix[np.ix_(own, places)] - self.shift[places]) / self.spread[places]
         return replace(rows, features=Rows(matrix, rows.features.offsets))
 
-    def examples(self, movies: list[Movie], rows: EventRows, filled: Bools | None = None) -> Examples:
+    def examples(self, rows: EventRows, filled: Bools | None = None) -> Examples:
         """Return the windows with the space of their events."""
         offsets, pointers, slots, sizes = rows.features.offsets, [np.zeros(1, np.int64)], [], []
         for window, start, stop in zip(rows.windows, offsets[:-1], offsets[1:], strict=True):
-            events = rows.events.take(np.arange(start, stop))
-            own, numbers, size = slots_of(movies[window.movie], window.first, window.last, events, filled)
+            events = rows.events.take(slice(start, stop))
+            own, numbers, size = slots_of(rows.movies[window.movie], window.first, window.last, events, filled)
             pointers.append(own[1:] + pointers[-1][-1])
             slots.append(numbers)
             sizes.append(size)
         incidence = Incidence(offsets, np.concatenate(pointers), np.concatenate(slots), np.array(sizes))
         return Examples(Tracking(incidence, self.task.inference), rows)
 
-    def known_events(self, examples: Examples, known: list[KnownLinks]) -> KnownEvents:
-        """Return what is known of the events."""
-        rows: Any = examples.inputs
-        offsets = rows.features.offsets
-        psi = [
-            annotated(known[window.movie], rows.events.take(np.arange(start, stop)))
-            for window, start, stop in zip(rows.windows, offsets[:-1], offsets[1:], strict=True)
-        ]
-        return KnownEvents(np.concatenate(psi), offsets)
-
     def annotation(self, examples: Examples, Y: Any) -> KnownEvents:
-        """Return what is known of the events, from what is known of each movie."""
-        return self.known_events(examples, list(Y))
+        """Return what is known of the events, from what is known of the links of each movie."""
+        rows: Any = examples.inputs
+        offsets, psi = rows.features.offsets, []
+        for window, (start, stop) in zip(rows.windows, pairwise(offsets), strict=True):
+            known = Y[window.movie].between(rows.movies[window.movie].frames, window.first, window.last)
+            psi.append(annotated(known, rows.events.take(slice(start, stop))))
+        return KnownEvents(np.concatenate(psi), offsets)
 
     def outputs(self, examples: Examples, psi: Array) -> list[Events]:
         """Return the events of each window that take place."""
@@ -246,7 +243,7 @@ class BoundTracking(BoundTask):
         rows: Any = examples.inputs
         found = []
         for window, (start, stop) in zip(rows.windows, pairwise(rows.features.offsets), strict=True):
-            owners, links = rows.events.take(np.arange(start, stop)).links
+            owners, links = rows.events.take(slice(start, stop)).links
             pairs, place = np.unique(links, axis=0, return_inverse=True)
             share = np.bincount(place, mean[start:stop][owners], len(pairs))
             found.append((window.movie, np.column_stack([pairs, share])[share > 0]))

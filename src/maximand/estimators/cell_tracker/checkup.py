@@ -54,10 +54,10 @@ def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[
         movie = movie_of(x, f"movie {number + 1}", None, ())
         ends = movie.positions[known.links]
         longest = float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).max(initial=0.0))
-        settings = {name: options.get(name) for name in ("merges", "false_detections") if options.get(name)}
         candidates = Candidates(
-            options.get("radius") or MARGIN * longest, max_skip=options.get("max_skip", 0), **settings
-        )
+            options["radius"] or MARGIN * longest, merges=options["merges"],
+            false_detections=options["false_detections"], max_skip=options["max_skip"],
+        )  # fmt: skip
         for problem in problems(movie, known, candidates):
             yield Finding(problem, "Training would refuse it.", fatal=True)
     if not counts:
@@ -69,7 +69,7 @@ def findings(data: Dataset, counts: Counter[Any], options: Options) -> Iterator[
 
 def rows(model: Any, data: Dataset) -> tuple[Any, Any]:
     """Return the movies as they are, and the features of their events."""
-    bound, examples, _ = model._unbound().bind(data.X, data.y)
+    _, examples, _ = model._unbound().bind(data.X, data.y)
     return data.X, examples.inputs.features.matrix
 
 

@@ -86,7 +86,8 @@ class CellTracker(StructuredPredictor):
         if not annotation.n_annotated.any():
             raise ValueError("Y holds nothing that is known, so there is nothing to learn.")
         self.radius_ = bound.candidates.radius
-        owners = [window.movie for window in examples.inputs.windows]
+        rows: Any = examples.inputs
+        owners = [window.movie for window in rows.windows]
         weight = checked_weight(sample_weight, len(X))
         return self._train(X, bound, examples, annotation, None if weight is None else weight[owners])
 
@@ -133,7 +134,7 @@ class CellTracker(StructuredPredictor):
         progress = Progress(movie, bound.candidates)
         for windows in progress.pieces():
             examples = bound.some(movie, windows, known.links, progress.filled)
-            progress.commit(self._events(examples, bound.known_events(examples, [known])))
+            progress.commit(self._events(examples, bound.annotation(examples, [known])))
         return progress.lineage
 
     def _events(self, examples: Examples, known: KnownEvents) -> list[Events]:

@@ -82,7 +82,7 @@ class Events(NamedTuple):
         order = np.argsort(kinds, kind="stable")
         return cls(kinds[order], ends[order])
 
-    def take(self, chosen: Ints | Bools) -> Events:
+    def take(self, chosen: Ints | Bools | slice) -> Events:
         """Return some of them."""
         return Events(self.kinds[chosen], self.ends[chosen])
 
@@ -160,7 +160,7 @@ def _forks(rows: Ints, nearest: Ints, extra: Ints, ends: Ints) -> tuple[Ints, In
     twice = [given[given[:, 0] == row] for row in np.unique(given[:, 0])]
     more = [(own[0, 0], *np.sort(own[:2, 1])) for own in twice if len(own) == 2]
     forks = np.concatenate([np.stack([whole, one, other], axis=1), np.array(more, dtype=np.int64).reshape(-1, 3)])
-    return tuple(np.unique(forks, axis=0).T)  # type: ignore[return-value]
+    return tuple(np.unique(forks, axis=0).T)
 
 
 def of_skips(movie: Movie, frame: int, gap: int, candidates: Candidates, extra: Ints) -> Events:

@@ -71,6 +71,16 @@ class KnownLinks:
         links, absent = (pairs[chosen[pairs].any(axis=1)] for pairs in (self.links, self.absent))
         return KnownLinks(links, absent, self.fates & chosen, self.histories & chosen, self.false & chosen)
 
+    def between(self, frames: Ints, first: int, last: int) -> KnownLinks:
+        """Return the same with what links over the first or the last of some frames say left open."""
+        earlier, later = frames[self.links.T]
+        leaves, enters = (earlier < last) & (later > last), (earlier < first) & (later > first)
+        if not (leaves | enters).any():
+            return self
+        fates, histories = self.fates.copy(), self.histories.copy()
+        fates[self.links[leaves, 0]] = histories[self.links[enters, 1]] = False
+        return replace(self, links=self.links[~(leaves | enters)], fates=fates, histories=histories)
+
     def expressible(self, frames: Ints) -> KnownLinks:
         """Return the same with what no event expresses left open: more than two daughters, or one that comes later.
 
@@ -166,10 +176,10 @@ def problems(movie: Movie, known: KnownLinks, candidates: Candidates) -> list[st
         length = float(np.linalg.norm(movie.positions[a] - movie.positions[b]))
         if length > candidates.radius:
             found.append(f"{here} is {length:.4g} long; raise the radius of {candidates.radius:.4g}, or leave it out.")
-    for row in np.flatnonzero(known.false & _linked(known, movie.n_detections)):
+    for row in np.flatnonzero(known.false & _linked(known, movie.n_detections)).tolist():
         found.append(f"{movie.where(row)} is said to be false and has a link; leave one of the two out.")
     if not candidates.false_detections:
-        for row in np.flatnonzero(known.false)[:1]:
+        for row in np.flatnonzero(known.false)[:1].tolist():
             found.append(f"{movie.where(row)} is said to be false; give false_detections=True, or drop the detection.")
     for side, most, what, cure in (
         (0, 2, "fates", "a cell has one, or two daughters in the next frame"),
