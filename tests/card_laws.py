@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from maximand import formats, load
 from maximand.cli.main import main
+from maximand.datasets import draw_cells, simulate_cells
 from maximand.models import dump
 
 WORDS = "The DT B-NP\ncat NN I-NP\nsat VBD O\n\nA DT B-NP\ndog NN I-NP\nran VBD O\n\n"
@@ -98,9 +99,32 @@ def graphs(folder, rng):
     return Sample(folder / "d.jsonl", 12)
 
 
+def cells(folder, rng):
+    rows = ["movie,frame,y,x,track,parent"]
+    for movie in range(12):
+        y, x = 10 + 4 * rng.normal(size=2)
+        for frame in range(4):
+            rows.append(f"{movie},{frame},{y + frame:.2f},{x:.2f},1,")
+        for frame, sign, track in ((0, 0, 3), (1, 0, 3), (2, 1, 4), (2, -1, 5), (3, 1, 4), (3, -1, 5)):
+            rows.append(f"{movie},{frame},{40 + 5 * sign},{40 + frame},{track},{3 if track > 3 else ''}")
+        rows += [f"{movie},{frame},80,{80 + movie},{6 + frame}," for frame in (1, 2)][: 1 + movie % 2]
+    (folder / "d.csv").write_text("\n".join(rows) + "\n")
+    return Sample(folder / "d.csv", 12)
+
+
+def challenge(folder, rng):
+    table, lineage = simulate_cells(6, 12, shape=(96, 96), missed=0.0, false=0.0, random_state=3)
+    images = draw_cells(table, (96, 96), lineage.tracks)
+    (folder / "01_GT").mkdir(exist_ok=True)
+    formats.write_challenge(folder / "01_GT" / "TRA", lineage, images, lineage.tracks, truth=True)
+    return Sample(folder / "01_GT" / "TRA", 1)
+
+
 SAMPLES = {
     "conll": conll, "conllu": conllu, "letters": letters, "svmlight": svmlight, "mulan": mulan,
     "svmlight-multilabel": several_labels, "rankings": rankings, "ordinal": ordinal, "graphs": graphs,
+    "cells": cells,
+    "challenge": challenge,
 }  # fmt: skip
 
 
@@ -135,11 +159,12 @@ def check_card(card, form, sample, folder, capsys, monkeypatch):
     assert len(list(map(json.loads, with_means))) == sample.n_examples
     assert with_means != records
     assert run("predict", model, sample.path, "--proba") != lines
-    packed = folder / (sample.path.name + ".gz")
-    packed.write_bytes(gzip.compress(sample.path.read_bytes()))
-    assert run("predict", model, packed) == lines
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sample.path.read_bytes())))
-    assert run("predict", model, "-", "--format", form.name) == lines
+    if sample.path.is_file():
+        packed = folder / (sample.path.name + ".gz")
+        packed.write_bytes(gzip.compress(sample.path.read_bytes()))
+        assert run("predict", model, packed) == lines
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sample.path.read_bytes())))
+        assert run("predict", model, "-", "--format", form.name) == lines
 
     scores = run_json("evaluate", model, sample.path)
     assert scores["examples"] == sample.n_examples

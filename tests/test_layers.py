@@ -10,8 +10,8 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "maximand"
 LAYERS = {
     "lazy": 0, "caching": 0, "version": 0, "compiling": 0, "identity": 0, "orders": 0,
-    "support": 0, "numerics": 0, "layout": 0, "capabilities": 0, "states": 0,
-    "formats": 1, "files": 1, "inference": 1, "spaces": 2, "costs": 3,
+    "support": 0, "numerics": 0, "layout": 0, "capabilities": 0, "states": 0, "lineage": 0,
+    "tracking_scores": 1, "formats": 1, "files": 1, "inference": 1, "spaces": 2, "costs": 3,
     "oracles": 3, "one_versus_all": 3, "targets": 3, "sets": 3, "features": 3, "losses": 4, "decoding": 4,
     "engine": 4, "answers": 5, "batch": 5, "passes": 5, "shards": 5, "objective": 5, "fingerprints": 5, "solvers": 6,
     "callbacks": 7, "tasks": 7, "estimators": 8, "checks": 8, "datasets": 8, "cards": 9, "models": 10, "__init__": 10,

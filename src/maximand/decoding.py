@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from maximand.capabilities import Can
 from maximand.costs import Cost, Hamming
-from maximand.oracles import Soft
+from maximand.oracles import Projection, Soft
 from maximand.sets import ConvexSet, Hull
 from maximand.spaces import OutputSpace
 from maximand.support import Array, Support
+from maximand.targets import Over, Target
 
 
 class Layer(Protocol):
@@ -29,8 +30,8 @@ class Layer(Protocol):
 class Decoder(Protocol):
     """Chooses an output for every example."""
 
-    def __call__(self, space: OutputSpace, theta: Array) -> Array:
-        """Return psi of the chosen outputs."""
+    def __call__(self, space: OutputSpace, theta: Array, known: Any = None) -> Array:
+        """Return psi of the chosen outputs, among those that agree with an annotation where one is given."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,16 @@ class MaxScore:
         if not 0.0 <= self.hidden < np.inf:
             raise ValueError(f"The temperature of what is hidden is {self.hidden}; it must be at least 0 and finite.")
 
-    def __call__(self, space: OutputSpace, theta: Array) -> Array:
+    def __call__(self, space: OutputSpace, theta: Array, known: Any = None) -> Array:
         """Return psi of the best outputs."""
-        return space.rounded(self.found(space, theta).mean)
+        return space.rounded(self.found(space, theta, known).mean)
 
-    def found(self, space: OutputSpace, theta: Array) -> Support:
+    def found(self, space: OutputSpace, theta: Array, known: Any = None) -> Support:
         """Return the best outputs with the chances of what is hidden."""
         space = space if self.inference is None else space.using(self.inference)
         if self.hidden and Can.HIDDEN in space.can:
-            return space.mixed(theta, (0.0, self.hidden))
-        return space.argmax(theta)
+            return space.mixed(theta if known is None else space.restricted(theta, known), (0.0, self.hidden))
+        return space.argmax(theta) if known is None else space.argmax_given(theta, known)
 
 
 @dataclass(frozen=True)
@@ -80,15 +81,18 @@ class Calibrated:
         if isinstance(self.layer, type) or not callable(self.layer):
             raise ValueError(f"The layer of Calibrated is {self.layer!r}; give one such as Euclidean().")
 
-    def __call__(self, space: OutputSpace, theta: Array) -> Array:
+    def __call__(self, space: OutputSpace, theta: Array, known: Any = None) -> Array:
         """E[cost] = v @ psi(y) + c, so the least is the argmax of -v."""
-        return space.rounded(self.among.argmax(space, self.merits(space, theta)).mean)
+        merits = self.merits(space, theta, known)
+        if known is not None:  # vertices of a larger set that are no outputs agree with nothing
+            return space.rounded(space.argmax_given(merits, known).mean)
+        return space.rounded(self.among.argmax(space, merits).mean)
 
-    def merits(self, space: OutputSpace, theta: Array) -> Array:
+    def merits(self, space: OutputSpace, theta: Array, known: Any = None) -> Array:
         """Return -v, the scores by which outputs are chosen."""
-        return -self.cost.linear(space, self._mean(space, theta))[0]
+        return -self.cost.linear(space, self._mean(space, theta, known))[0]
 
-    def _mean(self, space: OutputSpace, theta: Array) -> Array:
+    def _mean(self, space: OutputSpace, theta: Array, known: Any) -> Array:
         missing = self.layer.needs & ~space.can
         if missing:
             layer = self.layer
@@ -98,4 +102,6 @@ class Calibrated:
                 f"The layer {name} of Calibrated needs {missing.words}, and there are none of this "
                 f"{type(space).__name__}; give layer=Euclidean()."
             )
+        if known is not None and isinstance(self.layer, (Soft, Projection)):
+            return replace(self.layer, over=Over.ANNOTATED)(space, theta, Target(space, known, self.cost)).mean
         return self.layer(space, theta).mean

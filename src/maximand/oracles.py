@@ -53,8 +53,8 @@ class Oracle(Protocol):
 class Soft:
     """The soft maximum at a temperature (0: the maximum) of score + cost * Delta over a set of outputs.
 
-    A pair of temperatures (visible, hidden) is a soft maximum over the labels of visible slots of one over hidden
-    slots. Those are hidden that the annotation leaves open, and those that always are.
+    A pair of temperatures (visible, hidden) is a soft maximum over visible slots of one over those that the annotation
+    leaves open or that always are hidden.
     """
 
     over: Over = Over.ALL
@@ -139,7 +139,9 @@ class Soft:
                 return space.argmax_given(theta, annotation, state)
             case _ if isinstance(heat, tuple):
                 return over_contradictions(space, theta, annotation, heat)
-        return space.marginals_other(theta, annotation, heat) if heat else space.argmax_other(theta, annotation)
+            case _ if heat:
+                return space.marginals_other(theta, annotation, heat)
+        return space.argmax_other(theta, annotation, **again(state))
 
     def _at_least_annotated(self, space: Any, theta: Array, target: Target, found: Support, state: Any) -> Support:
         """Take the best output that agrees with the annotation where an approximate oracle found a worse one of all.
@@ -289,11 +291,9 @@ class Larger:
         first, second = self.first(space, theta, target, one).plus(self.margin), self.second(space, theta, target, two)
         wins = (first.value > second.value).astype(float)
         converged = [support.converged for support in (first, second) if support.converged is not None]
+        mean = space.layout.scale(first.mean, wins) + space.layout.scale(second.mean, 1.0 - wins)
         return Support(
-            np.maximum(first.value, second.value),
-            space.layout.scale(first.mean, wins) + space.layout.scale(second.mean, 1.0 - wins),
-            first.guarantee & second.guarantee,
+            np.maximum(first.value, second.value), mean, first.guarantee & second.guarantee,
             None if first.upper is None or second.upper is None else np.maximum(first.upper, second.upper),
-            np.logical_and.reduce(converged) if converged else None,
-            Several.of(first.state, second.state),
-        )
+            np.logical_and.reduce(converged) if converged else None, Several.of(first.state, second.state),
+        )  # fmt: skip

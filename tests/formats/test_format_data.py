@@ -4,6 +4,7 @@ import io
 import tarfile
 from itertools import islice
 
+import numpy as np
 import pytest
 
 from maximand import formats
@@ -106,3 +107,27 @@ def test_tracking(data):
             archive.extractfile("epidermis/area1/02_GT/TRA/man_track.txt"),
         )
     assert (len(both.detections.frame), len(both.tracks.labels)) == (4453, 1070)
+
+
+def test_label_images_and_tables_of_cells_agree(data, tmp_path):
+    pytest.importorskip("tifffile", reason="tifffile is not installed")
+    with tarfile.open(data / "tracking" / "epidermis.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    area = tmp_path / "epidermis" / "area1"
+    images = formats.read_challenge(area / "02_GT" / "TRA")
+    table = formats.read_tracking(area / "regionprops.csv", area / "02_GT" / "TRA" / "man_track.txt")
+    order = np.lexsort((table.detections.track, table.detections.frame))
+    for name in ("y", "x"):
+        np.testing.assert_allclose(images.table[name], table.cells.table[name][order], atol=1e-9)
+    np.testing.assert_array_equal(images.table["label"], table.detections.track[order])
+    assert (images.lineage.n_tracks, len(images.lineage.divisions)) == (1053, 335)  # 17 children are alone
+
+
+def test_cells_without_a_track(data):
+    with tarfile.open(data / "tracking" / "cellmigration.tar.gz") as archive:
+        both = formats.read_tracking(
+            archive.extractfile("cellmigration/Sparse7/regionprops.csv"),
+            archive.extractfile("cellmigration/Sparse7/02_GT/TRA/man_track.txt"),
+        )
+    assert ((both.detections.track < 0).sum(), len(both.cells.lineage.divisions)) == (234, 98)
+    assert both.cells.axes == ("y", "x") and "intensity" in both.cells.table

@@ -192,3 +192,18 @@ def test_tracks_and_detections():
     assert both.detections.track.tolist() == [1, -1, 1, 1, 2, 3, 2]
     assert both.detections.numbers("centroid-0", "centroid-1")[2].tolist() == [11, 12]
     assert both.detections.columns["note"][1] == "round, bright"
+    cells = both.cells
+    assert cells.axes == ("y", "x") and cells.table["frame"].tolist() == [0, 0, 1, 2, 3, 3, 4]
+    assert cells.lineage.links.tolist() == [[0, 2], [2, 3], [3, 4], [3, 5], [4, 6]]
+    assert both.tracks.family == {2: 1, 3: 1}
+
+
+def test_detections_that_are_not_tracked_yet():
+    found = formats.read_detections(io.StringIO("frame,y\n0,1.5\n1,2\n"), tracked=False)
+    assert found.track.tolist() == [-1, -1] and found.table["y"].tolist() == [1.5, 2.0]
+
+
+def test_tracks_may_be_numbered_from_zero():
+    table = io.StringIO("frame,track,centroid-0,centroid-1,centroid-2\n0,0,1,2,3\n1,0,1,2,3\n1,1,4,5,6\n")
+    both = formats.read_tracking(table, io.StringIO("0 0 1 0\n1 1 1 0\n"))
+    assert both.cells.lineage.links.tolist() == [[0, 1]] and both.cells.axes == ("z", "y", "x")

@@ -231,7 +231,7 @@ REFUSED = {
         ("1 0 2 0\n2 2 4 1\n", 2, "parent 1"),
         ("1 0 2 9\n", 1, "parent 9"),
         ("1 0 1000000000000 0\n", 1, "end is"),
-        ("0 0 1 0\n", 1, "label is '0'"),
+        ("-1 0 1 0\n", 1, "label is '-1'"),
     ],
     "detections": [
         (DETECTIONS.replace("frame", "time"), 1, "header"),
@@ -245,6 +245,7 @@ REFUSED = {
     "tracking": [
         (DETECTIONS.replace("11,12,1,1.0", "11,12,1,3.0"), 4, "track 3 is not in frame 1"),
         (DETECTIONS.replace("11,12,1,1.0", "11,12,1,99"), 4, "track 99"),
+        (DETECTIONS.replace("11,12,1,1.0", "11,12,0,1.0"), None, "frame 0 has track 1 twice"),
     ],
 }
 

@@ -56,7 +56,9 @@ from maximand.spaces import (
     Chain,
     Choice,
     Choices,
+    Events,
     Graph,
+    Incidence,
     LabelStates,
     Legality,
     Matching,
@@ -68,6 +70,7 @@ from maximand.spaces import (
     Ranking,
     Sizes,
     Subset,
+    Tracking,
 )  # fmt: skip
 from pages import run
 from thinning import cover
@@ -109,6 +112,39 @@ TYPED_GRAPHS = [
 ]
 
 
+# Detections of two frames: moves, divisions, appearances and disappearances, by the histories and fates that they fill.
+# The third example has three frames of two detections, of which the last event makes one false.
+TWO_FRAMES = Incidence.of(
+    [
+        [[0, 2], [0, 3], [1, 3], [1, 4], [0, 2, 3], [1, 3, 4], [2], [3], [4], [0], [1]],
+        [[0, 1], [0, 2], [0, 1, 2], [1], [2], [0]],
+        [
+            [0, 2],
+            [0, 3],
+            [1, 3],
+            [1, 2],
+            [2, 4],
+            [2, 5],
+            [3, 5],
+            [0, 2, 3],
+            [2, 4, 5],
+            [0],
+            [1],
+            [2],
+            [3],
+            [4],
+            [5],
+            [2, 3],
+        ],
+        [[0, 2], [1, 2], [0], [1], [2]],
+    ],
+    [5, 3, 6, 3],
+)
+TRACKED = np.concatenate(
+    [np.isin(np.arange(n), chosen) for n, chosen in ((11, (0, 5)), (6, 2), (16, (0, 2, 13, 14)), (5, (1, 2)))]
+)
+
+
 def sets_of_at_most_two(n_items):
     return [np.array(bits, dtype=float) for bits in product((0, 1), repeat=n_items) if sum(bits) <= 2]
 
@@ -132,6 +168,10 @@ CASES = [
     Case(
         "user oracle", OracleSpace(best_set, [4, 3, 5], [4, 3, 5], outputs=sets_of_at_most_two),
         parts([[0, 1, 0, 1], [0, 0, 1], [1, 0, 0, 0, 0]]), [DifferentParts()], stencils,
+    ),
+    Case(
+        "tracking", Tracking(TWO_FRAMES), Events(TRACKED.astype(float), TWO_FRAMES.offsets),
+        [DifferentParts()], stencils,
     ),
     Case(
         "graph, edge features", Graph([Structure.of(states, edges) for states, edges, _ in GRAPHS], Tree()),

@@ -7,7 +7,7 @@ from enumeration import agrees, contradicts, enumerated, everything, part_places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maximand.spaces import Matching, Ranking
+from maximand.spaces import Matching, Ranking, Tracking
 from maximand.support import Geometry, Guarantee
 from thinning import tries
 
@@ -144,6 +144,10 @@ def test_ties_break_towards_the_lowest_index(case):
         pytest.skip("the order of ties is the user's own")
     items_in_order = isinstance(case.space, (Matching, Ranking))  # elsewhere the last slot counts most
     for _, one in case.singles():
+        if isinstance(one, Tracking):  # the simplex method has an order of its own; what is promised is that it is one
+            first, again = (one.argmax(np.zeros(one.n_parts)) for _ in range(2))
+            np.testing.assert_array_equal(first.mean, again.mean)
+            continue
         step = 1 if items_in_order else -1
         tied = [tuple(flat(one.decode(row)[0])[::step]) for row in one.outputs()]
         best = one.decode(one.argmax(np.zeros(one.n_parts)).mean)[0]

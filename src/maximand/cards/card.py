@@ -36,7 +36,8 @@ class Card:
     lines(predictor, unlabelled, answers, means, as_json): the text of each prediction; `means` come from the method
     `soft` or are None. scores(predictor, answers, data): names and values for all examples, and for each label.
     part_name(predictor, kind, part): what a part is that weights score, numbered as `Block.meaning` does: a name to put
-    before that of a feature, "" for none, and a label. noun: what outputs are made of.
+    before that of a feature, "" for none, and a label. noun: what outputs are made of. mean_loss: a loss that makes
+    means of scores, where the default one does not.
     """
 
     estimator: type[Any]
@@ -53,6 +54,7 @@ class Card:
     soft: str = "predict_proba"
     part_name: Callable[[Any, str, int], tuple[str, str]] = class_name
     noun: str = "label"
+    mean_loss: str = "crf"
     min_labels: int = 2
 
     @property
@@ -67,5 +69,5 @@ class Card:
 
     @property
     def soft_loss(self) -> str:
-        """A loss that makes means of scores: the default one, or crf."""
-        return "crf" if layer_of(self.loss) is None else self.loss
+        """A loss that makes means of scores: the default one, or `mean_loss`."""
+        return self.mean_loss if layer_of(self.loss) is None else self.loss

@@ -81,4 +81,5 @@ def feature_names(model: Any) -> Any:
     vectorizer = getattr(predictor.task_, "vectorizer", None)
     if vectorizer is not None and hasattr(vectorizer, "feature_names_"):
         names = vectorizer.feature_names_
+    names = getattr(predictor.task_, "feature_names", names)
     return [] if names is None else names

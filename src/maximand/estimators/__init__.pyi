@@ -1,3 +1,4 @@
+from maximand.estimators.cell_tracker import CellTracker as CellTracker
 from maximand.estimators.frozen import FrozenPredictor as FrozenPredictor
 from maximand.estimators.graph_labeler import GraphLabeler as GraphLabeler
 from maximand.estimators.label_ranker import LabelRanker as LabelRanker

@@ -41,6 +41,25 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
+@contextmanager
+def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a folder to be filled next to the target, which must be new or empty; filled it takes the target's place."""
+    check_folder(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise FileExistsError(f"{os.fspath(path)} is there already; give a new folder, or an empty one.")
+    part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    part.mkdir()
+    try:
+        yield part
+        if target.exists():
+            target.rmdir()
+        part.rename(target)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Refuse a file that cannot be written because its folder is missing."""
     folder = Path(os.path.realpath(path)).parent

@@ -16,12 +16,16 @@
 | RNA: dot-bracket, bpseq, ct | read_dot_bracket*, read_bpseq, read_ct* | write_... | RnaStructure |
 | aligned FASTA, MSF | read_aligned_fasta, read_msf | write_aligned_fasta, write_msf | Alignment |
 | aligned pairs, tsv | read_alignment_pairs* | write_alignment_pairs | AlignedPair |
-| tracked cells | read_tracking, read_detections, read_tracks | write_... | Tracking, Detections, Tracks |
+| tracked cells, csv | read_tracking, read_detections, read_tracks | write_... | Tracking, Detections, Tracks |
+| folders of the Cell Tracking Challenge | read_challenge, read_label_images | write_challenge | TrackedCells |
+| GEFF | read_geff | write_geff | TrackedCells |
+| graphs of networkx, tracks of napari | from_networkx, from_napari | to_networkx, to_napari | TrackedCells |
 
 A source or target is a path, "-" for standard input or output, or an open file, text or binary. Gzip is recognised when
 reading, and written to paths that end in .gz. Readers marked * are iterators that hold one record at a time; the others
 hold the file, and refuse compressed files of more than `max_bytes` when decompressed. A malformed file raises
-`FormatError`, which names file, line and cure. What is written reads back equal.
+`FormatError`, which names file, line and cure. What is written reads back equal. Folders are paths; images, GEFF and
+networkx need the extra "tracking".
 """
 
 from maximand.formats.alignments import (
@@ -35,6 +39,8 @@ from maximand.formats.alignments import (
     write_msf,
 )
 from maximand.formats.arff import Arff, Attribute, read_arff, write_arff
+from maximand.formats.cell_graphs import from_napari, from_networkx, read_geff, to_napari, to_networkx, write_geff
+from maximand.formats.challenge import read_challenge, read_label_images, write_challenge
 from maximand.formats.conll import Sentence, read_conll, write_conll
 from maximand.formats.conllu import Token, Tree, read_conllu, write_conllu
 from maximand.formats.errors import FormatError
@@ -50,6 +56,7 @@ from maximand.formats.ordinal import (
     write_partitions,
 )
 from maximand.formats.rankings import LabelRankings, read_rankings, write_rankings
+from maximand.formats.regions import measure_cells
 from maximand.formats.rna import (
     RnaStructure,
     dot_bracket_of_partners,
@@ -77,6 +84,7 @@ from maximand.formats.svmlight import (
     write_multilabel_svmlight,
     write_svmlight,
 )
+from maximand.formats.tracked import TrackedCells
 from maximand.formats.tracking import (
     Detections,
     Tracking,
@@ -92,14 +100,15 @@ from maximand.formats.tracking import (
 __all__ = [
     "MAX_BYTES", "AlignedPair", "Alignment", "Arff", "Attribute", "Detections", "FormatError", "JudgedDocuments",
     "LabelRankings", "LabelledGraph", "LabelledRows", "Mulan", "MultilabelRows", "OrdinalRows", "Partition",
-    "RnaStructure", "Sentence", "Source", "Target", "Token", "Tracking", "Tracks", "Tree", "Word",
-    "dot_bracket_of_partners", "pairs_of_partners", "partners_of_dot_bracket", "partners_of_pairs",
-    "read_aligned_fasta", "read_alignment_pairs", "read_arff", "read_bpseq", "read_conll", "read_conllu", "read_ct",
-    "read_detections", "read_dot_bracket", "read_graphs", "read_labels_xml", "read_letor", "read_letters", "read_msf",
+    "RnaStructure", "Sentence", "Source", "Target", "Token", "TrackedCells", "Tracking", "Tracks", "Tree", "Word",
+    "dot_bracket_of_partners", "from_napari", "from_networkx", "measure_cells", "pairs_of_partners",
+    "partners_of_dot_bracket", "partners_of_pairs", "read_aligned_fasta", "read_alignment_pairs", "read_arff",
+    "read_bpseq", "read_challenge", "read_conll", "read_conllu", "read_ct", "read_detections", "read_dot_bracket",
+    "read_geff", "read_graphs", "read_label_images", "read_labels_xml", "read_letor", "read_letters", "read_msf",
     "read_mulan", "read_multilabel_svmlight", "read_ordinal", "read_partitions", "read_rankings", "read_svmlight",
-    "read_tracking", "read_tracks", "stream_letor", "stream_svmlight", "write_aligned_fasta",
-    "write_alignment_pairs", "write_arff", "write_bpseq", "write_conll", "write_conllu", "write_ct",
-    "write_detections", "write_dot_bracket", "write_graphs", "write_labels_xml", "write_letor", "write_letters",
-    "write_msf", "write_mulan", "write_multilabel_svmlight", "write_ordinal", "write_partitions", "write_rankings",
-    "write_svmlight", "write_tracking", "write_tracks",
+    "read_tracking", "read_tracks", "stream_letor", "stream_svmlight", "to_napari", "to_networkx",
+    "write_aligned_fasta", "write_alignment_pairs", "write_arff", "write_bpseq", "write_challenge", "write_conll",
+    "write_conllu", "write_ct", "write_detections", "write_dot_bracket", "write_geff", "write_graphs",
+    "write_labels_xml", "write_letor", "write_letters", "write_msf", "write_mulan", "write_multilabel_svmlight",
+    "write_ordinal", "write_partitions", "write_rankings", "write_svmlight", "write_tracking", "write_tracks",
 ]  # fmt: skip

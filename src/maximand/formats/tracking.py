@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from array import array
 from dataclasses import dataclass
 from math import nan
@@ -13,6 +14,7 @@ from maximand.formats.errors import FormatError, show
 from maximand.formats.fields import integer, is_real, shortest
 from maximand.formats.records import Record
 from maximand.formats.sources import MAX_BYTES, Lines, Source, Target, name_of, open_lines, open_writer
+from maximand.formats.tracked import AXES, Column, TrackedCells, checked_lineage
 from maximand.support import Array, Ints
 
 
@@ -23,13 +25,23 @@ class Detections(Record):
     columns: dict[str, Array | tuple[str, ...]]
 
     @property
+    def table(self) -> dict[str, Column]:
+        """The columns by the names that all formats share: centroid-0, ... become (z,) y and x."""
+        places = [name for name in self.columns if re.fullmatch("centroid-[012]", name)]
+        names = dict(zip(sorted(places), AXES[-len(places) :], strict=True)) if places else {}
+        names |= {"intensity_mean": "intensity", "mean_intensity": "intensity"}
+        return {names.get(name, name): column for name, column in self.columns.items()} | {"frame": self.frame}
+
+    @property
     def frame(self) -> Ints:
         """The frame of each detection."""
         return np.asarray(self.columns["frame"]).astype(np.int64)
 
     @property
     def track(self) -> Ints:
-        """The track of each detection, -1 where it is on none."""
+        """The track of each detection, -1 where it is on none, or where there is no such column."""
+        if "track" not in self.columns:
+            return np.full(len(self.frame), -1)
         return np.nan_to_num(np.asarray(self.columns["track"]), nan=-1.0).astype(np.int64)
 
     def numbers(self, *names: str) -> Array:
@@ -46,6 +58,12 @@ class Tracks(Record):
     ends: Ints
     parents: Ints
 
+    @property
+    def family(self) -> dict[int, int]:
+        """The parent of each track that has one."""
+        pairs = np.stack([self.labels, self.parents], axis=1)
+        return dict(pairs[self.parents > 0].tolist())
+
 
 @dataclass(frozen=True, eq=False)
 class Tracking(Record):
@@ -53,6 +71,15 @@ class Tracking(Record):
 
     detections: Detections
     tracks: Tracks
+
+    @property
+    def cells(self) -> TrackedCells:
+        """The detections by the names that all formats share, and their lineage."""
+        return self._cells("tracking")
+
+    def _cells(self, name: str) -> TrackedCells:
+        own = self.detections
+        return TrackedCells(own.table, checked_lineage(name, own.frame, own.track, self.tracks.family))
 
 
 def read_tracking(detections: Source, tracks: Source, *, max_bytes: int = MAX_BYTES) -> Tracking:
@@ -67,16 +94,21 @@ def read_tracking(detections: Source, tracks: Source, *, max_bytes: int = MAX_BY
             raise FormatError(
                 name_of(detections), row + 2, f"track {track} is not in frame {frame} of {name_of(tracks)}."
             )
+    both._cells(name_of(detections))
     return both
 
 
-def read_detections(source: Source, *, max_bytes: int = MAX_BYTES) -> Detections:
-    """Read a csv with a header; `frame` and `track` hold whole numbers, and only `track` of them may be empty."""
+def read_detections(source: Source, *, tracked: bool = True, max_bytes: int = MAX_BYTES) -> Detections:
+    """Read a csv with a header; `frame` and `track` hold whole numbers, and only `track` of them may be empty.
+
+    Where detections are not tracked yet, there need be no column `track`.
+    """
     with open_lines(source, max_bytes=max_bytes) as lines:
         rows = lines.rows()
         header = _fields(lines, next(rows, ""))
-        if not {"frame", "track"} <= set(header) or len(set(header)) < len(header):
-            raise lines.error("the header needs the columns frame and track, and no column twice.")
+        required = {"frame", "track"} if tracked else {"frame"}
+        if not required <= set(header) or len(set(header)) < len(header):
+            raise lines.error(f"the header needs the columns {' and '.join(sorted(required))}, and no column twice.")
         columns = [_Column(lines, name) for name in header]
         for row in rows:
             fields = _fields(lines, row)
@@ -125,7 +157,7 @@ def write_detections(detections: Detections, target: Target) -> None:
 
 
 def read_tracks(source: Source, *, max_bytes: int = MAX_BYTES) -> Tracks:
-    """Read `label begin end parent` rows; a parent ends before its children begin."""
+    """Read `label begin end parent` rows; a parent ends before its children begin, and 0 stands for none."""
     found: dict[int, tuple[int, int, int, int]] = {}
     with open_lines(source, max_bytes=max_bytes) as lines:
         for row in lines.rows():
@@ -134,7 +166,7 @@ def read_tracks(source: Source, *, max_bytes: int = MAX_BYTES) -> Tracks:
                 raise lines.error(f"{len(fields)} fields where `label begin end parent` must stand.")
             label, begin, end, parent = (
                 integer(lines, text, what, low)
-                for text, what, low in zip(fields, ("label", "begin", "end", "parent"), (1, 0, 0, 0), strict=True)
+                for text, what, low in zip(fields, ("label", "begin", "end", "parent"), (0, 0, 0, 0), strict=True)
             )
             if label in found or end < begin:
                 raise lines.error(f"track {label} is there twice, or ends before it begins.")

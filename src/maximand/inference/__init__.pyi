@@ -8,6 +8,7 @@ from maximand.inference.greedy import Greedy as Greedy
 from maximand.inference.icm import IteratedModes as IteratedModes
 from maximand.inference.integer_program import IntegerProgram as IntegerProgram
 from maximand.inference.linear_program import LinearProgram as LinearProgram
+from maximand.inference.partition import Partitioning as Partitioning
 from maximand.inference.rho_approximate import RhoApproximate as RhoApproximate
 from maximand.inference.structure import FactorGraphs as FactorGraphs
 from maximand.inference.structure import Structure as Structure

@@ -9,8 +9,9 @@ import numpy as np
 from highspy import HighsBasis, HighsBasisStatus, HighsModelStatus
 
 from maximand.inference.base import Inference, labelled
+from maximand.inference.highs import CHOOSE, DUAL
 from maximand.inference.icm import own_best
-from maximand.inference.local_polytope import CHOOSE, DUAL, Program, programs
+from maximand.inference.local_polytope import Program, programs
 from maximand.inference.structure import FactorGraphs
 from maximand.states import Numbers
 from maximand.support import Array, Guarantee, Ints, Support

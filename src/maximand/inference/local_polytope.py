@@ -9,17 +9,14 @@ from weakref import WeakKeyDictionary
 
 import highspy
 import numpy as np
-from highspy import HighsModelStatus, HighsStatus
+from highspy import HighsModelStatus
 from scipy import sparse
 
+from maximand.inference.highs import DUAL, MAXIMIZE, new_solver, run, scale_of, set_options
 from maximand.inference.structure import FactorGraphs, Structure
 from maximand.support import Array, Bools, Ints
 
 SNAP = 1e-9  # a marginal so near to 0 or 1 is that number
-DUAL, CHOOSE = 1, 0  # simplex strategies of HiGHS
-# Searches inside the search, which took more time than they saved.
-_WITHOUT = {f"mip_heuristic_run_{name}": False for name in ("rens", "rins", "root_reduced_cost")}
-_ANSWERS = (HighsModelStatus.kOptimal, HighsModelStatus.kInfeasible, HighsModelStatus.kTimeLimit)
 
 
 class LocalPolytope:
@@ -127,12 +124,11 @@ class Program:
 
     def __init__(self, polytope: LocalPolytope):
         self.polytope = polytope
-        self.solver: Any = highspy.Highs()
-        self.set(output_flag=False, threads=1, presolve="off", mip_abs_gap=1e-9, **_WITHOUT)
+        self.solver = new_solver()
         n, rows = polytope.columns.size, polytope.lift[polytope.rows]
         zeros, ones, base = np.zeros(n), np.ones(n), polytope.base[polytope.rows]
         self.solver.passModel(
-            n, rows.shape[0], rows.nnz, int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMaximize), 0.0,
+            n, rows.shape[0], rows.nnz, int(highspy.MatrixFormat.kRowwise), MAXIMIZE, 0.0,
             zeros, zeros, ones, -base, 1.0 - base, rows.indptr, rows.indices, rows.data, polytope.is_node.astype(int),
         )  # fmt: skip
         self._all_columns = np.arange(n, dtype=np.int32)
@@ -142,8 +138,7 @@ class Program:
 
     def set(self, **options: Any) -> None:
         """Set options of the solver."""
-        for name, setting in options.items():
-            self.solver.setOptionValue(name, setting)
+        set_options(self.solver, **options)
 
     def pose(self, theta: Array, width: int, references: Ints) -> None:
         """Take the scores of a graph; -inf forbids. The solver forgets the graph before.
@@ -160,8 +155,7 @@ class Program:
             edges |= nodes[polytope.left][:, :, None] | nodes[polytope.right][:, None, :]
         self.scores = np.where(forbidden, 0.0, scores)
         costs = polytope.fold @ self.scores
-        exponent = int(np.frexp(np.abs(costs).max(initial=0.0))[1])
-        self.scale = float(np.ldexp(1.0, min(max(exponent, 0), 20) - exponent))
+        self.scale = scale_of(costs)
         solver.clearSolver()
         solver.changeColsCost(costs.size, self._all_columns, costs * self.scale)
         solver.changeObjectiveOffset(float(polytope.base @ self.scores) * self.scale)
@@ -173,19 +167,10 @@ class Program:
 
     def run(self, example: int) -> HighsModelStatus:
         """Solve; the example is named where that fails."""
-        done = self.solver.run()
-        if done == HighsStatus.kError and self.solver.getModelStatus() == HighsModelStatus.kNotset:
-            # HiGHS refuses where this thread ran it with another number of threads before, unless it forgets that.
-            self.solver.resetGlobalScheduler(True)
-            done = self.solver.run()
-        status = self.solver.getModelStatus()
-        if status == HighsModelStatus.kUnboundedOrInfeasible:
-            return HighsModelStatus.kInfeasible
+        status = run(self.solver, example)
         if status == HighsModelStatus.kModelEmpty:  # every node has one state
             nothing_left = bool((self._forbidden & (self.polytope.base == 1.0)).any())
             return HighsModelStatus.kInfeasible if nothing_left else HighsModelStatus.kOptimal
-        if done == HighsStatus.kError or status not in _ANSWERS:
-            raise RuntimeError(f"HiGHS stopped on example {example}: {self.solver.modelStatusToString(status)}.")
         return status
 
     def branch(self, example: int) -> HighsModelStatus:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from maximand.support import Array
+
 MOST_NAMED = 60  # more ticks than this are left to matplotlib
 LONG = 3  # names with more letters are turned
 
@@ -35,6 +39,16 @@ def name_ticks(axis: Any, names: Sequence[Any]) -> None:
     turned = axis.axis_name == "x" and max(map(len, shown), default=0) > LONG
     style = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     axis.set_ticks(range(len(names)), labels=shown, **style)
+
+
+def hues(n: int) -> Array:
+    """Return so many colours (n, 3), each far from the few before it."""
+    pyplot()
+    from matplotlib.colors import hsv_to_rgb
+
+    turns = np.arange(n) * (np.sqrt(5.0) - 1.0) / 2.0 % 1.0
+    shade = np.array([0.85, 0.65, 0.75])[np.arange(n) % 3]
+    return hsv_to_rgb(np.stack([turns, np.full(n, 0.8), shade], axis=1))
 
 
 def plain(name: object) -> str:

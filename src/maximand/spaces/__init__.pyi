@@ -23,3 +23,6 @@ from maximand.spaces.ranking import Ranking as Ranking
 from maximand.spaces.shares import Shares as Shares
 from maximand.spaces.subset import Subset as Subset
 from maximand.spaces.table import TableSpace as TableSpace
+from maximand.spaces.tracking import Events as Events
+from maximand.spaces.tracking import Incidence as Incidence
+from maximand.spaces.tracking import Tracking as Tracking

@@ -113,8 +113,11 @@ class OutputSpace(ABC):
         """Per example: whether an output agrees with the annotation, so that Y* is not empty."""
         return self.argmax_given(np.zeros(self.layout.n_scores), annotation).value > -np.inf
 
-    def argmax_other(self, theta: Array, annotation: Any) -> Support:
-        """Best output that contradicts the annotation: the maximum over Y°, -inf where Y° is empty."""
+    def argmax_other(self, theta: Array, annotation: Any, state: Any = None) -> Support:
+        """Best output that contradicts the annotation: the maximum over Y°, -inf where Y° is empty.
+
+        A state is given where an earlier answer had one.
+        """
         return over_contradictions(self, theta, annotation)
 
     def marginals(self, theta: Array, temperature: float = 1.0, state: Any = None) -> Support:

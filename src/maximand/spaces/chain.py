@@ -228,10 +228,8 @@ class Chain(LabelledSpace):
         theta, legal = self._legal(theta), self.legality
         nodes, transitions = self.nodes(theta), self.transitions(theta)
         return [
-            ranked_paths(
-                nodes[start:stop], transitions[i % len(transitions)], legal.first, legal.between, legal.last, k
-            )
-            for i, (start, stop) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True))
+            ranked_paths(nodes[a:b], transitions[i % len(transitions)], legal.first, legal.between, legal.last, k)
+            for i, (a, b) in enumerate(pairwise(self.offsets))
         ]
 
     def margins(self, theta: Array, annotation: Labels) -> Doubts:
@@ -242,7 +240,7 @@ class Chain(LabelledSpace):
         best = max_marginals(nodes, tables, self.offsets, legal.first, legal.between, legal.last)
         return by_columns(slots, codes[slots], best[slots], self.label_of_codes)
 
-    def argmax_other(self, theta: Array, annotation: Labels) -> Support:
+    def argmax_other(self, theta: Array, annotation: Labels, state: Any = None) -> Support:
         """Viterbi over the sequences that contradict the annotation."""
         tripled, expanded = self._contradicting(theta, annotation)
         return self._fold(tripled, tripled.argmax(expanded))

@@ -86,7 +86,7 @@ class Choice(TableSpace):
         whole = self.soft(theta, inner)
         return Support(np.where(hidden, whole.value, labels.value), self.layout.choose(mean, whole.mean, hidden))
 
-    def argmax_other(self, theta: Array, annotation: Labels) -> Support:
+    def argmax_other(self, theta: Array, annotation: Labels, state: Any = None) -> Support:
         """Largest score among the labels that the annotation excludes."""
         return self.argmax(np.where(annotation.allowed_nodes.ravel(), -np.inf, theta))
 

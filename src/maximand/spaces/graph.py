@@ -237,7 +237,7 @@ class Graph(LabelledSpace):
             "to forbid a part."
         )
 
-    def argmax_other(self, theta: Array, annotation: Labels) -> Support:
+    def argmax_other(self, theta: Array, annotation: Labels, state: Any = None) -> Support:
         """Best labelling that contradicts the annotation: where the best one of all does so, that is it."""
         best = self.argmax(theta)
         chosen = self.nodes(best.mean) == 1.0

@@ -136,7 +136,7 @@ class Product(OutputSpace):
         states = members(state, len(self.factors))
         return self._each(lambda f, space, part: space.argmax_given(part, annotation.factors[f], states[f]), theta)
 
-    def argmax_other(self, theta: Array, annotation: Annotations) -> Support:
+    def argmax_other(self, theta: Array, annotation: Annotations, state: Any = None) -> Support:
         """Best over the factors of outputs that contradict the annotation there first."""
         return self._over_pieces(theta, annotation, 0.0)
 

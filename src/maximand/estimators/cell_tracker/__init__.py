@@ -1,0 +1,5 @@
+"""Tracking of dividing cells."""
+
+from maximand.estimators.cell_tracker.estimator import CellTracker
+
+__all__ = ["CellTracker"]

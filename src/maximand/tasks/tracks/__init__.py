@@ -1,0 +1,1 @@
+"""Tracking: tables of detections, the events that may have happened, and what is known of them."""
