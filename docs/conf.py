@@ -26,6 +26,9 @@ from maximand.spaces import (
     Ranking,
     Subset,
 )
+from maximand.tasks.tracks.event_features import BIAS, EventFeatures
+from maximand.tasks.tracks.events import Happening
+from maximand.tasks.tracks.movies import SIZES
 
 project = "maximand"
 author = copyright = "The maximand developers"
@@ -146,7 +149,24 @@ def capabilities_table():
     return "\n".join(lines)
 
 
+def event_features_table():
+    """Return the features of each kind of events that a tracker scores."""
+    lines = ["| event | where it is | of each measure | of sizes too |", "|---|---|---|---|"]
+    for kind in Happening:
+        geometry, every, sizes = (
+            [name for _, name, _ in EventFeatures((kind,), measures).columns if name != BIAS]
+            for measures in ((), ("*measure*",), SIZES[:1])
+        )
+        every = [name for name in every if name not in geometry]
+        sizes = [name.replace(SIZES[0], "*size*") for name in sizes if name not in geometry]
+        alike = {name.replace("*measure*", "*size*") for name in every}
+        columns = (geometry, every, [name for name in sizes if name not in alike])
+        lines.append(f"| `{kind.name.lower()}` | {' | '.join('; '.join(names) for names in columns)} |")
+    return "\n".join(lines)
+
+
 myst_substitutions = {
+    "event_features_table": event_features_table(),
     "capabilities_table": capabilities_table(),
     "losses_table": losses_table(),
     "formats_table": formats_table(),

@@ -29,9 +29,11 @@ from maximand.inference import Greedy as Greedy
 from maximand.inference import IntegerProgram as IntegerProgram
 from maximand.inference import IteratedModes as IteratedModes
 from maximand.inference import LinearProgram as LinearProgram
+from maximand.inference import Partitioning as Partitioning
 from maximand.inference import RhoApproximate as RhoApproximate
 from maximand.inference import Structure as Structure
 from maximand.inference import Tree as Tree
+from maximand.lineage import Lineage as Lineage
 from maximand.losses import LOSSES as LOSSES
 from maximand.losses import Loss as Loss
 from maximand.models import load as load
@@ -75,6 +77,7 @@ from maximand.spaces import OutputSpace as OutputSpace
 from maximand.spaces import Product as Product
 from maximand.spaces import Ranking as Ranking
 from maximand.spaces import Subset as Subset
+from maximand.spaces import Tracking as Tracking
 from maximand.support import Geometry as Geometry
 from maximand.support import Guarantee as Guarantee
 from maximand.support import Support as Support
@@ -82,6 +85,7 @@ from maximand.tasks import Budget as Budget
 from maximand.tasks import GraphTask as GraphTask
 from maximand.tasks import HiddenPositions as HiddenPositions
 from maximand.tasks import Independent as Independent
+from maximand.tasks import KnownLinks as KnownLinks
 from maximand.tasks import MulticlassTask as MulticlassTask
 from maximand.tasks import MultilabelTask as MultilabelTask
 from maximand.tasks import NodesAndEdges as NodesAndEdges
@@ -92,6 +96,7 @@ from maximand.tasks import Ragged as Ragged
 from maximand.tasks import RankingTask as RankingTask
 from maximand.tasks import TaggingTask as TaggingTask
 from maximand.tasks import Task as Task
+from maximand.tasks import TrackingTask as TrackingTask
 from maximand.tasks import WindowVectorizer as WindowVectorizer
 from maximand.tasks import bio as bio
 from maximand.tasks import bioes as bioes

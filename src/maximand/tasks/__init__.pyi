@@ -16,4 +16,6 @@ from maximand.tasks.sequences import HiddenPositions as HiddenPositions
 from maximand.tasks.sequences import Ragged as Ragged
 from maximand.tasks.subsampling import subsample as subsample
 from maximand.tasks.tagging import TaggingTask as TaggingTask
+from maximand.tasks.tracking import TrackingTask as TrackingTask
+from maximand.tasks.tracks.known import KnownLinks as KnownLinks
 from maximand.tasks.windows import WindowVectorizer as WindowVectorizer

@@ -228,7 +228,8 @@ class BoundTracking(BoundTask):
         rows: Any = examples.inputs
         offsets, psi = rows.features.offsets, []
         for window, (start, stop) in zip(rows.windows, pairwise(offsets), strict=True):
-            known = Y[window.movie].between(rows.movies[window.movie].frames, window.first, window.last)
+            known = Y[window.movie] if self.candidates.merges else Y[window.movie].without_merges()
+            known = known.between(rows.movies[window.movie].frames, window.first, window.last)
             psi.append(annotated(known, rows.events.take(slice(start, stop))))
         return KnownEvents(np.concatenate(psi), offsets)
 

@@ -71,6 +71,12 @@ class KnownLinks:
         links, absent = (pairs[chosen[pairs].any(axis=1)] for pairs in (self.links, self.absent))
         return KnownLinks(links, absent, self.fates & chosen, self.histories & chosen, self.false & chosen)
 
+    def without_merges(self) -> KnownLinks:
+        """Return the same with what follows where no two cells become one: a link to a detection is its history."""
+        histories = self.histories.copy()
+        histories[self.links[:, 1]] = True
+        return replace(self, histories=histories)
+
     def between(self, frames: Ints, first: int, last: int) -> KnownLinks:
         """Return the same with what links over the first or the last of some frames say left open."""
         earlier, later = frames[self.links.T]
