@@ -46,19 +46,7 @@ class Batch:
 
     def check_outputs(self, begins: int = 0) -> None:
         """Refuse partial annotations that no output agrees with; examples are numbered from `begins`."""
-        partial = np.flatnonzero(~self.annotation.full)
-        if not partial.size:
-            return
-        for chunk in cut(self.space.layout.take(partial), 1):
-            examples = partial[chunk]
-            space = self.space.take(examples)
-            impossible = np.flatnonzero(~space.possible(self.annotation.take(examples)))
-            if impossible.size:
-                require_outputs(space, begins + examples)
-                raise ValueError(
-                    f"No legal output agrees with the annotation of example {begins + examples[impossible[0]]}; "
-                    f"{space.remedy}."
-                )
+        require_agreement(self.space, self.annotation, np.flatnonzero(~self.annotation.full), begins)
 
     def evenly(self, weight: float) -> Batch:
         """Return the same examples, each with the same weight."""
@@ -83,6 +71,22 @@ def require_outputs(space: OutputSpace, numbers: Ints | None = None) -> None:
             f"There is no legal output for example {example}: the rules of the {type(space).__name__} forbid all of "
             "them; change the rules or drop the example."
         )
+
+
+def require_agreement(space: OutputSpace, annotation: Any, chosen: Ints, begins: int = 0) -> None:
+    """Refuse annotations of chosen examples that no output agrees with; examples are numbered from `begins`."""
+    if not chosen.size:
+        return
+    for chunk in cut(space.layout.take(chosen), 1):
+        examples = chosen[chunk]
+        some = space.take(examples)
+        impossible = np.flatnonzero(~some.possible(annotation.take(examples)))
+        if impossible.size:
+            require_outputs(some, begins + examples)
+            raise ValueError(
+                f"No legal output agrees with the annotation of example {begins + examples[impossible[0]]}; "
+                f"{some.remedy}."
+            )
 
 
 def cut(layout: Layout, n_lanes: int, quick: bool = False) -> list[slice]:

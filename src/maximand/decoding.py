@@ -34,6 +34,26 @@ class Decoder(Protocol):
         """Return psi of the chosen outputs, among those that agree with an annotation where one is given."""
 
 
+def decoded(decoder: Decoder, space: OutputSpace, theta: Array, known: Any = None) -> Array:
+    """Return psi of the outputs that a decoder chooses; those of which something is known agree with that."""
+    some = np.empty(0, dtype=np.int64) if known is None else np.flatnonzero(known.n_annotated)
+    if some.size == space.n_examples:
+        return decoder(space, theta, known)
+    psi = decoder(space, theta)
+    if some.size:
+        psi, own = psi.copy(), space.take(some)
+        picked = space.layout.pick(theta, some, own.layout)
+        space.layout.put(psi, some, decoder(own, picked, known.take(some)), own.layout)
+    return psi
+
+
+def try_decoder(decoder: Decoder, space: OutputSpace) -> None:
+    """Decode the largest example with zero scores: a decoder that would fail does so before training."""
+    largest = int(np.argmax(space.layout.work))
+    one = space.take(slice(largest, largest + 1))
+    decoder(one, np.zeros(one.n_parts))
+
+
 @dataclass(frozen=True)
 class MaxScore:
     """The output of largest score; graphs may be asked to find it by another inference than in training.

@@ -10,7 +10,8 @@ import numpy as np
 
 from maximand.capabilities import Can
 from maximand.decoding import MaxScore
-from maximand.estimators.predictor import StructuredPredictor, joined
+from maximand.estimators.answers import joined
+from maximand.estimators.predictor import StructuredPredictor
 from maximand.features import Examples
 from maximand.losses import CRF
 from maximand.objective import Objective

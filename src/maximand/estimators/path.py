@@ -196,9 +196,9 @@ class RegularizationCV(Freezable, MetaEstimatorMixin, BaseEstimator):
         """Those of the best estimator."""
         return self._best.feature_names_in_
 
-    def predict(self, X: Any) -> Any:
-        """Predict with the best estimator."""
-        return self._best.predict(X)
+    def predict(self, X: Any, **options: Any) -> Any:
+        """Predict with the best estimator, which takes the options."""
+        return self._best.predict(X, **options)
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores of the best estimator."""

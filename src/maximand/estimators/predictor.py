@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -14,11 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maximand.batch import Batch, cut, require_outputs
+from maximand.batch import Batch, require_outputs
 from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost
-from maximand.decoding import Calibrated, Decoder, MaxScore
+from maximand.decoding import Calibrated, Decoder, MaxScore, decoded, try_decoder
 from maximand.engine import Threads
+from maximand.estimators.answers import chunked, held, joined
 from maximand.estimators.frozen import Freezable
 from maximand.estimators.independent_nodes import no_worse
 from maximand.estimators.means import layer_of, probabilistic, soft
@@ -29,7 +29,6 @@ from maximand.fingerprints import fingerprint
 from maximand.losses import Loss, named
 from maximand.objective import Objective
 from maximand.oracles import Projection, Soft
-from maximand.shards import LANES
 from maximand.solvers import Record, Result, Solver, automatic
 from maximand.solvers.base import Run
 from maximand.spaces import OutputSpace, Shares
@@ -171,7 +170,7 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
         return self
 
     def _try_decoding(self, space: OutputSpace, cost: Any) -> None:
-        """Refuse a cost or a decoder that would fail after training: decode the largest example with zero scores."""
+        """Refuse a cost or a decoder that would fail after training."""
         if not isinstance(cost, Cost):
             raise ValueError(f"cost is {cost!r}; give a Cost such as Hamming().")
         decoder = self._chosen_decoder(cost)
@@ -179,9 +178,7 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
             found = f"{self._decoder_parameter} is {decoder!r}"
             raise ValueError(f"{found}; give a Decoder such as MaxScore() or Calibrated().")
         if self.decoder is not None or isinstance(decoder, Calibrated):
-            largest = int(np.argmax(space.layout.work))
-            one = space.take(slice(largest, largest + 1))
-            decoder(one, np.zeros(one.n_parts))
+            try_decoder(decoder, space)
 
     def _minimized(self, X: Any, objective: Objective, solver: Solver, start: Result | None = None) -> Result:
         """Run the solver with the callbacks, from a checkpoint where one of them has one."""
@@ -224,23 +221,22 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
 
     def _answers(self, X: Any, answer: Callable[[Examples, Array], Any]) -> list[Any]:
         """Return answer(examples, theta) for consecutive chunks of the inputs, worked on side by side."""
-        examples = self._fitted.encode(X)
+        return self._chunked(self._encoded(X), lambda _, part, theta: answer(part, theta))
+
+    def _encoded(self, X: Any) -> Examples:
+        examples: Examples = self._fitted.encode(X)
         require_outputs(examples.space)
-        return self._chunked(examples, lambda _, examples, theta: answer(examples, theta))
+        return examples
+
+    def _known(self, Y: Any) -> Any:
+        """Return annotations as the task takes them after training."""
+        return Y
 
     def _chunked(self, examples: Examples, answer: Callable[[slice, Examples, Array], Any]) -> list[Any]:
-        features = self.task_.features
-        weights = features.prepared(self.weights_, examples.inputs)
-        chunks = cut(examples.space.layout, LANES, examples.space.quick)
+        return chunked(self.task_.features, self.weights_, examples, answer, self.n_threads)
 
-        def one(chunk: slice) -> Any:
-            part = examples if len(chunks) == 1 else examples.take(chunk)
-            return answer(chunk, part, features.scores(part, weights))
-
-        return list(Threads(self.n_threads).each(one, chunks))
-
-    def _decode(self, examples: Examples, theta: Array) -> Array:
-        return self._chosen_decoder(self.task_.cost)(examples.space, theta)
+    def _decode(self, examples: Examples, theta: Array, known: Any = None) -> Array:
+        return decoded(self._chosen_decoder(self.task_.cost), examples.space, theta, known)
 
     def _chosen_decoder(self, cost: Cost) -> Decoder:
         if self.decoder is not None:
@@ -251,9 +247,15 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
         penalty = named(self.loss).penalty
         return MaxScore(hidden=penalty.heats[1] if isinstance(penalty, Soft) else 0.0)
 
-    def predict(self, X: Any) -> Any:
-        """Return the predicted outputs."""
-        return joined(self._answers(X, lambda part, theta: self.task_.outputs(part, self._decode(part, theta))))
+    def predict(self, X: Any, *, known: Any = None) -> Any:
+        """Return the predicted outputs; they agree with what is known of them, in the form of Y when fitting."""
+        examples = self._encoded(X)
+        known_of = held(self.task_, examples, None if known is None else self._known(known))
+
+        def outputs(chunk: slice, part: Examples, theta: Array) -> Any:
+            return self.task_.outputs(part, self._decode(part, theta, known_of(chunk)))
+
+        return joined(self._chunked(examples, outputs))
 
     def decision_function(self, X: Any) -> Any:
         """Return the scores of the parts."""
@@ -292,8 +294,3 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
         """The bound task of an estimator that was fitted."""
         check_is_fitted(self, "weights_")
         return self.task_
-
-
-def joined(answers: list[Any]) -> Any:
-    """Put the answers of consecutive chunks together: arrays into an array, lists into a list."""
-    return np.concatenate(answers) if isinstance(answers[0], np.ndarray) else list(chain.from_iterable(answers))

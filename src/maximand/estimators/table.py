@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -53,11 +52,14 @@ class TablePredictor(StructuredPredictor):
         """Return the annotations as the task takes them."""
         return y
 
-    def _answers(self, X: Any, answer: Callable[[Examples, Array], Any]) -> list[Any]:
+    def _known(self, Y: Any) -> Any:
+        return self._read(Y)
+
+    def _encoded(self, X: Any) -> Examples:
         check_is_fitted(self, "weights_")
-        return super()._answers(self._table(X, reset=False), answer)
+        return super()._encoded(self._table(X, reset=False))
 
     def costs(self, X: Any, Y: Any) -> Array:
         """Return the cost of the prediction for each row; labels that are not known cost nothing."""
         check_is_fitted(self, "weights_")
-        return super().costs(self._table(X, reset=False), self._read(Y))
+        return super().costs(self._table(X, reset=False), self._known(Y))

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
+from maximand.estimators.answers import joined
 from maximand.estimators.means import layer_of, soft
-from maximand.estimators.predictor import StructuredPredictor, joined
+from maximand.estimators.predictor import StructuredPredictor
 from maximand.features import Examples
 from maximand.inference.partition import Partitioning
 from maximand.lineage import Lineage
@@ -112,7 +113,7 @@ class CellTracker(StructuredPredictor):
             self.position, self.columns, self.cost, self.inference,
         )  # fmt: skip
 
-    def predict(self, X: Any, known: Any = None) -> list[Lineage]:
+    def predict(self, X: Any, *, known: Any = None) -> list[Lineage]:
         """Return the lineage of each movie; `known`, as Y when fitting, holds in it."""
         movies, pinned = self._movies(X, known)
         return [self._tracked(movie, links) for movie, links in zip(movies, pinned, strict=True)]
@@ -138,14 +139,10 @@ class CellTracker(StructuredPredictor):
         return progress.lineage
 
     def _events(self, examples: Examples, known: KnownEvents) -> list[Events]:
-        decoder = self._chosen_decoder(self.task_.cost)
+        def events(chunk: slice, part: Examples, theta: Array) -> list[Events]:
+            return list(self.task_.outputs(part, self._decode(part, theta, known.take(chunk))))
 
-        def decoded(chunk: slice, part: Examples, theta: Array) -> list[Events]:
-            own = known.take(chunk)
-            psi = decoder(part.space, theta, own) if (own.psi >= 0).any() else decoder(part.space, theta)
-            return list(self.task_.outputs(part, psi))
-
-        return list(joined(self._chunked(examples, decoded)))
+        return list(joined(self._chunked(examples, events)))
 
     @available_if(soft)
     def predict_soft(self, X: Any) -> list[Array]:

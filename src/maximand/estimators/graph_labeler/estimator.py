@@ -102,9 +102,9 @@ class GraphLabeler(LatentPredictor):
             self.classes, self.inference, self.n_states_per_label,
         )  # fmt: skip
 
-    def predict(self, X: Any) -> list[Any]:
-        """Return the labels of the nodes of each graph; by type where nodes have types."""
-        return super().predict(X) if (X := self._listed(X)) else []
+    def predict(self, X: Any, *, known: Any = None) -> list[Any]:
+        """Return the labels of the nodes of each graph, by type where nodes have types; what is known holds."""
+        return super().predict(X, known=known) if (X := self._listed(X)) else []
 
     def decision_function(self, X: Any) -> list[Any]:
         """Return for each graph the scores (node, label), without those of edges."""

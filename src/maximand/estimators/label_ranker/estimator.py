@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
+from maximand.estimators.answers import joined
 from maximand.estimators.means import layer_of, probabilistic
-from maximand.estimators.predictor import joined
 from maximand.estimators.scoring import mean_of_known
 from maximand.estimators.table import TablePredictor
 from maximand.losses import LOSSES, Loss, named
@@ -106,6 +105,9 @@ class LabelRanker(TablePredictor):
     def _read(self, y: Any) -> Any:
         return read_target(y, self.target, self.classes)
 
+    def _known(self, Y: Any) -> Any:
+        return read_target(Y, self.target, self.classes_)
+
     def _check_parameters(self) -> None:
         if isinstance(self.projection, str) and self.projection not in LOSSES:
             raise ValueError(
@@ -127,11 +129,6 @@ class LabelRanker(TablePredictor):
     def predict_positions(self, X: Any) -> Ints:
         """Return the position of every label, 0 for the best, as a matrix (row, label) in the order of `classes_`."""
         return joined(self._answers(X, lambda part, theta: self.task_.positions(part, self._decode(part, theta))))
-
-    def costs(self, X: Any, Y: Any) -> Array:
-        """Return the cost of the prediction for each row; labels that are not listed cost nothing."""
-        check_is_fitted(self, "weights_")
-        return super().costs(X, read_target(Y, self.target, self.classes_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean of Kendall's tau over the pairs of labels whose order is known; rows without are left out."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from maximand.batch import require_outputs
 from maximand.costs import Cost
 from maximand.decoding import Decoder
+from maximand.estimators.answers import joined
 from maximand.estimators.latent import LatentPredictor
 from maximand.estimators.means import probabilistic
-from maximand.estimators.predictor import joined
 from maximand.estimators.scoring import class_cost, share_right
 from maximand.features import Examples
 from maximand.losses import Loss, named
@@ -131,9 +132,9 @@ class SequenceTagger(LatentPredictor):
             raise ValueError(f"There is no tagging scheme {self.scheme!r}; choose one of {', '.join(SCHEMES)}.")
         return SCHEMES[self.scheme]
 
-    def predict(self, X: Any, lengths: Any = None, hidden: Any = None) -> list[np.ndarray]:
-        """Return the tags of each sequence; None at hidden positions."""
-        return self._filled(super().predict, in_one(X, lengths, hidden), np.empty(0, dtype=object))
+    def predict(self, X: Any, lengths: Any = None, hidden: Any = None, *, known: Any = None) -> list[np.ndarray]:
+        """Return the tags of each sequence, None at hidden positions; tags that are known, as in Y, hold."""
+        return self._filled(super().predict, in_one(X, lengths, hidden), np.empty(0, dtype=object), known)
 
     def decision_function(self, X: Any, lengths: Any = None, hidden: Any = None) -> list[Array]:
         """Return for each sequence the scores (token, tag), without those of transitions.
@@ -181,22 +182,29 @@ class SequenceTagger(LatentPredictor):
         guesses = [tag for tags in predicted for tag in tags.tolist()]
         return share_right(true, guesses, sizes, sample_weight)
 
-    def _filled(self, answer: Callable[[Any], list[Any]], X: Any, empty: Any) -> list[Any]:
+    def _filled(self, answer: Callable[..., list[Any]], X: Any, empty: Any, known: Any = None) -> list[Any]:
         """Answer for the sequences that have tokens and put `empty` where there are none."""
         check_is_fitted(self, "weights_")
         X, hidden = parted(X)
         X = X if isinstance(X, Ragged) else list(X)
         sizes = np.asarray(X.lengths) if isinstance(X, Ragged) else np.array([length_of(x) for x in X], dtype=np.int64)
-        hidden = flat_mask(hidden, np.concatenate([[0], np.cumsum(sizes)]))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        hidden = flat_mask(hidden, offsets)
+        held = {} if known is None else {"known": self._with_tokens(known, offsets)}
         if sizes.size and sizes.all():
-            return answer(in_one(X, None, hidden))
+            return answer(in_one(X, None, hidden), **held)
         self._require_tags(sizes, hidden)
         if isinstance(X, Ragged):
             filled: Any = Ragged(X.matrix, sizes[sizes > 0])
         else:
             filled = [x for x, size in zip(X, sizes, strict=True) if size]
-        answers = iter(answer(in_one(filled, None, hidden)) if sizes.any() else [])
+        answers = iter(answer(in_one(filled, None, hidden), **held) if sizes.any() else [])
         return [next(answers) if size else empty for size in sizes]
+
+    def _with_tokens(self, known: Any, offsets: Ints) -> list[list[Any]]:
+        """Return what is known of each sequence that has tokens."""
+        tags = flat_tags(known, offsets, self.classes_)
+        return [tags[start:stop] for start, stop in pairwise(offsets.tolist()) if stop > start]
 
     def _require_tags(self, sizes: Ints, hidden: Bools | None) -> None:
         """Refuse sequences that are too short to be legal, counting empty ones too."""
