@@ -10,7 +10,7 @@ import numpy as np
 
 from maximand.capabilities import Can
 from maximand.decoding import MaxScore
-from maximand.estimators.answers import joined
+from maximand.estimators.chunks import joined
 from maximand.estimators.predictor import StructuredPredictor
 from maximand.features import Examples
 from maximand.losses import CRF

@@ -18,7 +18,7 @@ from maximand.callbacks.contexts import CallbackSupport, with_callbacks
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder, MaxScore, decoded, try_decoder
 from maximand.engine import Threads
-from maximand.estimators.answers import chunked, held, joined
+from maximand.estimators.chunks import chunked, held, joined
 from maximand.estimators.frozen import Freezable
 from maximand.estimators.independent_nodes import no_worse
 from maximand.estimators.means import layer_of, probabilistic, soft

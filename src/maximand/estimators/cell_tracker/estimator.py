@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.answers import joined
+from maximand.estimators.chunks import joined
 from maximand.estimators.means import layer_of, soft
 from maximand.estimators.predictor import StructuredPredictor
 from maximand.features import Examples

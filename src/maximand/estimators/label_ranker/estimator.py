@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.answers import joined
+from maximand.estimators.chunks import joined
 from maximand.estimators.means import layer_of, probabilistic
 from maximand.estimators.scoring import mean_of_known
 from maximand.estimators.table import TablePredictor

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from maximand.costs import Cost
 from maximand.decoding import Calibrated, Decoder
-from maximand.estimators.answers import joined
+from maximand.estimators.chunks import joined
 from maximand.estimators.multiclass.estimator import class_weighted, labels_of
 from maximand.estimators.scoring import mean_of_known
 from maximand.estimators.table import TablePredictor

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maximand.batch import require_outputs
 from maximand.costs import Cost
 from maximand.decoding import Decoder
-from maximand.estimators.answers import joined
+from maximand.estimators.chunks import joined
 from maximand.estimators.latent import LatentPredictor
 from maximand.estimators.means import probabilistic
 from maximand.estimators.scoring import class_cost, share_right

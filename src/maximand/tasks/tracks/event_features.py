@@ -217,9 +217,9 @@ class EventFeatures:
     kinds: tuple[Happening, ...]
     measures: tuple[str, ...]
 
-    @cached_property
+    @property
     def columns(self) -> list[tuple[Happening, str, Feature | None]]:
-        """Every column: the kind, the name and what it is."""
+        """Every column: the kind, the name and what it is. It is not kept, as functions without a name cannot travel."""
         found: list[tuple[Happening, str, Feature | None]] = []
         for kind in self.kinds:
             own = dict(GEOMETRY[kind])
@@ -235,12 +235,13 @@ class EventFeatures:
 
     def __call__(self, movie: Movie, events: Events) -> Array:
         """Return the matrix (event, column), zero in the columns of other kinds."""
-        matrix = np.zeros((events.kinds.size, len(self.columns)))
+        columns = self.columns
+        matrix = np.zeros((events.kinds.size, len(columns)))
         for kind in self.kinds:
             own = np.flatnonzero(events.kinds == kind)
             if own.size:
                 seen = Seen(movie, kind, events.ends[own])
-                for column, (of, _, feature) in enumerate(self.columns):
+                for column, (of, _, feature) in enumerate(columns):
                     if of is kind:
                         matrix[own, column] = 1.0 if feature is None else feature(seen)
         return matrix
