@@ -151,7 +151,7 @@ def capabilities_table():
 
 def event_features_table():
     """Return the features of each kind of events that a tracker scores."""
-    lines = ["| event | where it is | of each measure | of sizes too |", "|---|---|---|---|"]
+    lines = ["| event | by positions | of each measure | of sizes too |", "|---|---|---|---|"]
     for kind in Happening:
         geometry, every, sizes = (
             [name for _, name, _ in EventFeatures((kind,), measures).columns if name != BIAS]

@@ -119,3 +119,13 @@ def test_tracks_that_are_unknown_leave_their_detections_open():
     whole = KnownLinks.of_tracks(table["frame"], lineage.tracks, dict(enumerate(lineage.parents.tolist(), 1)))
     np.testing.assert_array_equal(whole.links, lineage.links)
     assert Lineage.of(table["frame"], whole.links) == lineage
+
+
+def test_a_known_link_says_where_its_target_comes_from_unless_cells_merge():
+    table, _ = tiny()
+    known = [KnownLinks.of(7, links=[(0, 3)], fates=[0])]
+    for merges, certain in ((False, 1), (True, 0)):
+        task = TrackingTask(radius=30.0, merges=merges)
+        _, examples, annotation = task.bind([table], known)
+        assert (annotation.psi > 0).sum() == certain
+        assert examples.space.possible(annotation).all()

@@ -219,7 +219,7 @@ class EventFeatures:
 
     @property
     def columns(self) -> list[tuple[Happening, str, Feature | None]]:
-        """Every column: the kind, the name and what it is. It is not kept, as functions without a name cannot travel."""
+        """Every column: the kind, the name and what it is; not kept, as functions without a name are not pickled."""
         found: list[tuple[Happening, str, Feature | None]] = []
         for kind in self.kinds:
             own = dict(GEOMETRY[kind])
