@@ -218,17 +218,20 @@ def send(wires, scores, room, inbox, fresh, change, plan, damping):  # type: ign
         outputs = scores.mixed and not hidden[first]
         write_cavities(nodes, begin, inbox, first, last, cavities, base, tail)
         if own > 0.0:
+            heats[:n] = own
+            if outputs:
+                for j in range(n):
+                    v = other[start + j]
+                    if hidden[v]:
+                        heats[j] = temperatures[v]
+                        _as_if_hidden(cavities[shift + j], inbox[start + j], own, heats[j])
             for j in range(n):
-                v, cavity, heat = other[start + j], cavities[shift + j], own
-                if outputs and hidden[v]:
-                    heat = temperatures[v]
-                    _as_if_hidden(cavity, inbox[start + j], own, heat)
-                top, inverse = FORBIDDEN, 1.0 / heat
+                top, inverse = FORBIDDEN, 1.0 / heats[j]
                 for l in range(k):
-                    top = cavity[l] if cavity[l] > top else top
-                tops[j], heats[j] = top, heat
+                    top = cavities[shift + j, l] if cavities[shift + j, l] > top else top
+                tops[j] = top
                 for l in range(k):
-                    weights[j, l] = (cavity[l] - top) * inverse
+                    weights[j, l] = (cavities[shift + j, l] - top) * inverse
             exponentials(room.flat[: n * k])
             _multiply(weights, matrices, factor, start, n, sums)
             logarithms(sums.reshape(sums.size)[: n * k])
