@@ -21,7 +21,7 @@ HEAD = """# What users feel
 
 Written by `felt.py` from `results/felt.json`, which has the sizes and versions. Seconds are of the processor, or by the
 clock where it says so; a ratio is the peer's time over ours. These machines are noisy: a ratio under 2 is nearly a tie.
-`load` is how many processes wanted the two processors of this machine: many make seconds longer, ratios hardly.
+`load` is how many processes wanted the two processors of this machine: many make seconds longer, by different amounts.
 
 | work | peer | peer's | ours | ratio | wanted | met | load |
 |---|---|---|---|---|---|---|---|

@@ -43,4 +43,5 @@ OF_LABEL_SETS_OLDEST = dict.fromkeys(
     ),
     TWO_VALUES,
 )  # fmt: skip
-OF_LABEL_SETS |= OF_LABEL_SETS_OLDEST if OLDEST else {"check_sample_weight_equivalence_on_dense_data": TO_SEVEN_DIGITS}
+if OLDEST:
+    OF_LABEL_SETS |= OF_LABEL_SETS_OLDEST

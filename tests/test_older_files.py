@@ -12,7 +12,8 @@ from maximand.models import TRANSFORMERS, dump
 from older_files import NAMES, stored
 
 GONE = "steps=Decreasing(scale=1.0), "  # of Perceptron, which has only steps of length one
-ADDED = ", hidden=0.0", ", easier=None", "wide=None", ", warm_start=False"  # at their defaults
+ADDED = ", hidden=0.0", ", easier=None", "wide=None", ", warm_start=False", ", margin=0.0"  # at their defaults
+CAME_LATER = {"CellTracker"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -76,7 +77,7 @@ def test_fields_that_came_later_have_their_defaults():
 
 def test_the_older_models_are_of_every_kind():
     steps = {step for name in NAMES for step in stored(name).steps}
-    predictors = {card.estimator.__name__ for card in all_cards()}
+    predictors = {card.estimator.__name__ for card in all_cards()} - CAME_LATER
     assert steps == predictors | {kind.__name__ for kind in TRANSFORMERS}
     assert {stored(name).steps[-1] for name in NAMES} == predictors
 

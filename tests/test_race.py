@@ -7,6 +7,7 @@ from maximand import (
     BeliefPropagation,
     BlockFrankWolfe,
     GraphLabeler,
+    LabelRanker,
     OracleTask,
     Race,
     SequenceTagger,
@@ -61,6 +62,18 @@ def test_there_is_no_race_where_no_row_matters_by_itself():
     assert alone.state.first.work == alone.state.second.work == 0
     race = turns_of(SequenceTagger(loss="hinge", regularization=1e-5), X, Y)
     assert race.state.apart
+
+
+@pytest.mark.parametrize(("n", "apart"), [(400, False), (20, True)])
+def test_nor_where_no_example_does_and_rows_are_not_fewer_than_weights(n, apart):
+    """Rows promise equally much in both cases."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5))
+    scores = X @ rng.normal(size=(5, 4)) + rng.normal(size=(n, 4))
+    ranker = LabelRanker(projection="hinge", regularization=0.25 / n)
+    found = turns_of(ranker, X, np.argsort(-scores, axis=1))
+    assert found.certified
+    assert found.state.apart == apart
 
 
 def test_soft_maxima_of_another_round_are_no_hotter():

@@ -65,7 +65,7 @@ def case(name, make, k):
         return {
             "work": f"2 threads over 1, {name}, k = {k}", "ratio": min(found.values()), "wanted": "never slower",
             "met": min(found.values()) >= NOISE, "by_examples": found, "seconds": "wall-clock",
-            "why": "By the clock; the second thread waits where other work has the second processor, see the load.",
+            "why": "not known; this is by the clock, and needs a machine without other work: see the load.",
         }  # fmt: skip
 
     return measured

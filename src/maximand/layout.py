@@ -120,11 +120,13 @@ class Layout:
         """The place of each part in a vector of means, example by example."""
         return kernels.places(self.begins, self.sizes)
 
-    def view(self, theta: Array, name: str) -> Array:
+    def view(self, theta: Array | Waiting, name: str) -> Array:
         """View the parts of a kind, by their shape: an array (item of the batch, *shape).
 
         Shared ones that are there only once are an array of the items of a single example.
         """
+        if isinstance(theta, Waiting):
+            return theta.view(name)
         full, start = theta.size == self.n_parts, 0
         for kind in self.kinds:
             length = kind.n_parts if full else kind.n_scores

@@ -68,6 +68,10 @@ class Waiting(ABC):
         """Return the mean."""
 
     @abstractmethod
+    def view(self, name: str) -> Array:
+        """Return the parts of a kind, as `Layout.view` does: those of some need not wait for the others."""
+
+    @abstractmethod
     def total(self, weight: Array) -> Array:
         """Return its weighted sum, as `Layout.total` does."""
 

@@ -54,8 +54,8 @@ def test_valid_solvers_reach_the_same_value_and_their_gaps_bound_it(case, loss):
 def test_steps_that_nobody_attends_to_reach_the_minimum_or_end_at_a_limit(case, loss):
     objective = case.objective(loss, regularization=1e-3)
     least = automatic(objective, tolerance=1e-4).minimize(objective).value
-    result = Subgradient(max_iterations=200).minimize(objective)
-    assert result.value <= 0.75 * objective.value(np.zeros(objective.n_weights)) or result.value <= 1.05 * least
+    result = Subgradient(max_iterations=200 if loss.reads_cost else 1000).minimize(objective)
+    assert result.value <= 0.6 * objective.value(np.zeros(objective.n_weights)) or result.value <= 1.05 * least
     assert not result.converged or result.value <= 1.05 * least
 
 

@@ -265,7 +265,7 @@ class StructuredPredictor(Freezable, CallbackSupport, TrainingParameters, BaseEs
     def predict_soft(self, X: Any) -> Any:
         """Return the means that the loss makes of the scores: marginals, or what is projected onto its set."""
         layer: Any = layer_of(self.loss)
-        return joined(self._answers(X, lambda part, theta: self.task_.means(part, layer(part.space, theta).mean)))
+        return joined(self._answers(X, lambda part, theta: self.task_.means(part, layer(part.space, theta).held)))
 
     @available_if(probabilistic)
     def predict_proba(self, X: Any) -> Any:

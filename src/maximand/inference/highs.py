@@ -31,10 +31,13 @@ def set_options(solver: Any, **options: Any) -> None:
         solver.setOptionValue(name, setting)
 
 
-def scale_of(scores: Array) -> float:
-    """Return a power of two that brings scores that are small or huge near the tolerances of the solver."""
+def scale_of(scores: Array, least: int = 0) -> float:
+    """Return a power of two that brings scores that are small or huge near the tolerances of the solver.
+
+    The largest is at least about 2 ** least then: the larger scores are, the less the tolerances matter.
+    """
     exponent = int(np.frexp(np.abs(scores).max(initial=0.0))[1])
-    return float(np.ldexp(1.0, min(max(exponent, 0), MOST) - exponent))
+    return float(np.ldexp(1.0, min(max(exponent, least), MOST) - exponent))
 
 
 def run(solver: Any, example: int) -> HighsModelStatus:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from highspy import HighsBasis, HighsBasisStatus, HighsModelStatus, HighsVarType, SolutionStatus
 
-from maximand.inference.highs import CHOOSE, DUAL, MAXIMIZE, run, scale_of, set_options
+from maximand.inference.highs import CHOOSE, DUAL, MAXIMIZE, MOST, run, scale_of, set_options
 from maximand.layout import take_runs
 from maximand.support import Array, Bools, Ints
 
@@ -79,7 +79,7 @@ class Program:
         self.solver, self.rows, self.cut, self.scores = solver, rows, cut, scores
         self.forbidden: Bools = np.isneginf(scores)
         self.finite = np.where(self.forbidden, 0.0, scores)
-        self.scale = scale_of(self.finite)
+        self.scale = scale_of(self.finite, MOST)
         set_options(solver, presolve="off", time_limit=np.inf)
         n, ones = rows.n_columns, np.ones(rows.n_rows)
         self.solver.passModel(

@@ -62,9 +62,14 @@ def propagate(
     )  # fmt: skip
     flat = np.empty(block * k)
     room = Room(
-        np.empty((block, k)), flat.reshape(block, k), flat, np.empty((block, k)), np.empty(block), np.empty(k),
+        np.empty((block, k)),
+        flat.reshape(block, k),
+        flat,
+        np.empty((block, k)),
         np.empty(block),
-    )  # fmt: skip
+        np.empty(block),
+        np.empty(k),
+    )
     found = np.empty(2 * most_tables * n_levels, dtype=np.int64)
     n_factors = min(most_slots, found.size)
     own_nodes, factor = np.empty((most_nodes, k)), np.empty(most_slots, dtype=np.int64)

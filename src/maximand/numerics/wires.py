@@ -49,8 +49,8 @@ class Room(NamedTuple):
     flat: Array  # the weights in one row
     sums: Array
     tops: Array
-    tail: Array
     heats: Array  # the temperature of each message
+    tail: Array
 
 
 @njit(cache=True, nogil=True)

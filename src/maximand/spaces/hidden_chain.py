@@ -58,6 +58,10 @@ class MixedPaths(Waiting):
         """Return the mean."""
         return self._summed(np.zeros(self.space.n_parts), np.ones(self.space.n_examples))
 
+    def view(self, name: str) -> Array:
+        """Return the parts of a kind."""
+        return self.space.layout.view(self.array(), name)
+
     def total(self, weight: Array) -> Array:
         """Return its weighted sum."""
         out = self._summed(np.zeros(self.space.layout.n_scores), weight)

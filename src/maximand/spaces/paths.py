@@ -27,6 +27,10 @@ class Paths(Waiting):
         """Return psi."""
         return self._counted(np.zeros(self.space.n_parts), np.ones(self.space.n_examples))
 
+    def view(self, name: str) -> Array:
+        """Return the parts of a kind."""
+        return self.space.layout.view(self.array(), name)
+
     def total(self, weight: Array) -> Array:
         """Return its weighted sum."""
         return self._counted(np.zeros(self.space.layout.n_scores), weight)
@@ -61,6 +65,10 @@ class SoftPaths(Waiting):
     def array(self) -> Array:
         """Return the mean."""
         return self._summed(np.zeros(self.space.n_parts), np.ones(self.space.n_examples), self.sums.means)
+
+    def view(self, name: str) -> Array:
+        """Return the parts of a kind: those of nodes are there already."""
+        return self.sums.means if name == "nodes" else self.space.layout.view(self.array(), name)
 
     def total(self, weight: Array) -> Array:
         """Return its weighted sum."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from maximand.costs import Cost
 from maximand.features import Examples, FeatureMap
-from maximand.support import Array
+from maximand.support import Array, Waiting
 from maximand.tasks.label_names import LabelNames
 
 LARGEST = 1e30  # of a feature: solvers square what they make of it, and keep some of that in single precision
@@ -61,9 +61,9 @@ class BoundTask(ABC):
     def parts(self, examples: Examples, values: Array) -> Any:
         """Return scores of parts in the user's terms."""
 
-    def means(self, examples: Examples, mean: Array) -> Any:
-        """Return marginals or projections in the user's terms."""
-        return self.parts(examples, mean)
+    def means(self, examples: Examples, mean: Any) -> Any:
+        """Return marginals or projections in the user's terms; a mean may be `Waiting`."""
+        return self.parts(examples, mean.array() if isinstance(mean, Waiting) else mean)
 
 
 class Task(ABC):

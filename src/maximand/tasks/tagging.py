@@ -15,7 +15,7 @@ from maximand.costs import Cost, Hamming
 from maximand.features import ChainFeatures, Examples, PerLabel, Rows
 from maximand.spaces import Chain, Labels, Legality
 from maximand.spaces.chain import Violation
-from maximand.support import Array, Bools, Ints
+from maximand.support import Array, Bools, Ints, Waiting
 from maximand.tasks.base import BoundTask, Task, checked_pairs, place_of
 from maximand.tasks.label_names import LabelNames, coded, given_classes, named_labels, ordered, unknown
 from maximand.tasks.quick import QuickTags
@@ -208,10 +208,10 @@ class BoundTagging(BoundTask):
         space = _chain(examples)  # without the transitions, which need not be kept
         return space.split(self.names.scores(space.nodes(values).copy(), space.hidden))
 
-    def means(self, examples: Examples, mean: Array) -> list[Array]:
+    def means(self, examples: Examples, mean: Array | Waiting) -> list[Array]:
         """Return the matrix (token, label) of each sequence."""
         space = _chain(examples)
-        return space.split(self.names.chances(space.nodes(mean).copy(), space.hidden))
+        return space.split(self.names.chances(space.layout.view(mean, "nodes").copy(), space.hidden))
 
     @property
     def has_hidden(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -210,7 +211,21 @@ def _lost(seen: Seen, measure: str) -> Array:
     return np.abs(np.log((first + second) / one))
 
 
-@dataclass(frozen=True, eq=False)
+@lru_cache
+def columns_of(
+    kinds: tuple[Happening, ...], measures: tuple[str, ...]
+) -> tuple[tuple[Happening, str, Feature | None], ...]:
+    """Return the columns of some kinds of events: each kind has a bias, what its geometry is, and its measures."""
+    found: list[tuple[Happening, str, Feature | None]] = []
+    for kind in kinds:
+        own = dict(GEOMETRY[kind])
+        for measure in measures:
+            own |= of_measure(kind, measure)
+        found += [(kind, BIAS, None), *((kind, name, feature) for name, feature in own.items())]
+    return tuple(found)
+
+
+@dataclass(frozen=True)
 class EventFeatures:
     """The features of the kinds of events that are possible; each kind has columns of its own, and a bias."""
 
@@ -218,15 +233,9 @@ class EventFeatures:
     measures: tuple[str, ...]
 
     @property
-    def columns(self) -> list[tuple[Happening, str, Feature | None]]:
-        """Every column: the kind, the name and what it is; not kept, as functions without a name are not pickled."""
-        found: list[tuple[Happening, str, Feature | None]] = []
-        for kind in self.kinds:
-            own = dict(GEOMETRY[kind])
-            for measure in self.measures:
-                own |= of_measure(kind, measure)
-            found += [(kind, BIAS, None), *((kind, name, feature) for name, feature in own.items())]
-        return found
+    def columns(self) -> tuple[tuple[Happening, str, Feature | None], ...]:
+        """Every column: the kind, the name and what it is."""
+        return columns_of(self.kinds, self.measures)
 
     @property
     def names(self) -> list[str]:
@@ -235,13 +244,12 @@ class EventFeatures:
 
     def __call__(self, movie: Movie, events: Events) -> Array:
         """Return the matrix (event, column), zero in the columns of other kinds."""
-        columns = self.columns
-        matrix = np.zeros((events.kinds.size, len(columns)))
+        matrix = np.zeros((events.kinds.size, len(self.columns)))
         for kind in self.kinds:
             own = np.flatnonzero(events.kinds == kind)
             if own.size:
                 seen = Seen(movie, kind, events.ends[own])
-                for column, (of, _, feature) in enumerate(columns):
+                for column, (of, _, feature) in enumerate(self.columns):
                     if of is kind:
                         matrix[own, column] = 1.0 if feature is None else feature(seen)
         return matrix
