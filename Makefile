@@ -24,7 +24,7 @@ docs: $(READY)
 
 benchmarks: $(READY)
 	$(BIN)/pip install --quiet -e '.[benchmark]'
-	cd benchmarks && for script in chain_crf crammer_singer letters letters_accuracy graphs birkhoff projections label_ranker scaling memory first_use million_tokens robustness felt solver_matrix hidden hidden_chunks seen; do ../$(BIN)/python $$script.py; done
+	cd benchmarks && for script in chain_crf crammer_singer letters letters_accuracy graphs birkhoff projections label_ranker scaling memory first_use million_tokens robustness felt solver_matrix hidden hidden_chunks tracking seen; do ../$(BIN)/python $$script.py; done
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

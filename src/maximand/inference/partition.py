@@ -175,10 +175,10 @@ class Partitioning:
             behind = rows.n_columns + np.arange(program.n_rows)
             return Partition(np.zeros(rows.n_columns), -np.inf, -np.inf, True, True, behind)
         shares, basis = program.shares(), program.basis
-        bound, slack = program.bound()
         value = float(program.finite @ shares)
         if _is_choice(rows, shares, cut):
             return Partition(shares, value, value, True, True, basis)
+        bound, slack = program.bound()
         if self.relaxed:
             return Partition(shares, value, max(value, bound), False, False, basis)
         guess = _near(rows, shares, slack)

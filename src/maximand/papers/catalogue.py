@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from maximand.papers import blondel2019, do2008, finley2008, ping2014
+from maximand.papers import blondel2019, do2008, finley2008, lou2012, ping2014
 from maximand.papers.outcome import Outcome
 from maximand.papers.ping2014.image import FIGURE4_SCALES, figure4
 from maximand.papers.ping2014.msrc import TABLE4_SCALES, table4
@@ -25,6 +25,7 @@ class Experiment:
 
 BLONDEL = "Blondel: Structured prediction with projection oracles (NeurIPS 2019)"
 FINLEY = "Finley, Joachims: Training structural SVMs when exact inference is intractable (ICML 2008)"
+LOU = "Lou, Hamprecht: Structured learning from partial annotations (ICML 2012)"
 PING = "Ping, Liu, Ihler: Marginal structured SVM with hidden variables (ICML 2014)"
 EXPERIMENTS = {
     "blondel2019-table1": Experiment(
@@ -77,6 +78,27 @@ EXPERIMENTS = {
     ),
     "finley2008-rho": Experiment(
         FINLEY, "Figure: training with rho-approximate oracles", finley2008.RHO_SCALES, finley2008.rho
+    ),
+    "lou2012-figure3": Experiment(
+        LOU,
+        "Figures 3 and 4: test loss and training time by the share of events that is annotated",
+        lou2012.FIGURE3_SCALES,
+        lou2012.figure3,
+    ),
+    "lou2012-table3": Experiment(
+        LOU, "Table 3: losses of partial annotations, a quarter of the events", lou2012.TABLE3_SCALES, lou2012.table3
+    ),
+    "lou2012-figure5": Experiment(
+        LOU,
+        "Figures 5 and 6: what recycled bounds and adaptive precision save",
+        lou2012.FIGURE5_SCALES,
+        lou2012.figure5,
+    ),
+    "lou2012-held-out": Experiment(
+        LOU,
+        "Cell tracking on an experiment that took no part in training, beside assignment by distance",
+        lou2012.HELD_OUT_SCALES,
+        lou2012.held_out,
     ),
     "ping2014-table2": Experiment(
         PING,
