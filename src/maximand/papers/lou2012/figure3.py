@@ -31,7 +31,7 @@ FIGURE3_SCALES = {
     "quick": "Three frames of 12 simulated cells to learn from, three others to test on; shares 25 and 100 %, "
     "2 samples of events. " + SETTING,
     "standard": "All 14 pairs of frames of epidermis area1 to learn from, those of area2 to test on; 3 samples of "
-    "events, where the paper has 10. " + SETTING,
+    "events, where the paper has 10. Where CCCP starts from the perceptron, its seconds count, too. " + SETTING,
 }
 
 

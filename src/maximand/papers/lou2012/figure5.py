@@ -34,7 +34,8 @@ COLUMNS = ["objective", "rounds", "passes", "passes in round 1", "seconds"]
 FIGURE5_SCALES = {
     "quick": "Three frames of 12 simulated cells; bridge loss, 2 samples of a quarter of the events. " + SETTING,
     "standard": "All 14 pairs of frames of epidermis area1; bridge loss, 3 samples of a quarter of the events. A pass "
-    "asks every pair of frames once, for a plane of the penalty or of the reward. " + SETTING,
+    "asks every pair of frames once, for a plane of the penalty or of the reward; seconds are those of CCCP alone. "
+    + SETTING,
 }
 
 

@@ -45,7 +45,7 @@ SETTING = (
     f"Regularisation {REGULARIZATION:g} beside the mean loss of an annotated event, relative precision {PRECISION:g} "
     "for all but the perceptron. Training relaxes the integer programs to linear ones; predictions do not. CCCP starts "
     "from zero weights, as in the paper; for hinge and bridge that is our default start, too. Beside that it starts "
-    "from the weights of the perceptron, whose time then counts. Seconds are those of a processor."
+    "from the weights of the perceptron. Seconds are those of a processor."
 )
 
 
