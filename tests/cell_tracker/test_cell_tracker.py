@@ -54,6 +54,14 @@ def test_losses_on_a_part_of_the_links(loss):
     assert f1(model, parted([movie(2, 4, 10)])) > 0.8
 
 
+def test_few_scattered_links_do_not_leave_training_at_zero(movies, unseen):
+    rng = np.random.default_rng(0)
+    known = [KnownLinks.all_of(y).subset(rng.random(len(y.frames)) < 0.1) for y in movies[1]]
+    model = fitted((movies[0], known), radius=40.0)
+    assert np.abs(model.weights_).max() > 0.1
+    assert f1(model, unseen) > 0.85
+
+
 def test_what_is_known_holds_in_predictions(movies, unseen):
     model = fitted(movies)
     (X,), (truth,) = unseen

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from maximand.compiling import working_seconds
-from maximand.losses import CRF
+from maximand.losses import CRF, PERCEPTRON
 from maximand.objective import Objective
 from maximand.passes import limited, unlimited
 from maximand.solvers.base import Iterate, Result, Solver
@@ -25,6 +25,7 @@ from maximand.solvers.subgradient import Subgradient
 from maximand.support import Array, Plane
 
 EASIER_ROUNDS = 100  # for the objective that partial annotations begin with, whatever the limit of the real one
+EPOCHS, LENGTHS = 10, (10.0, 1.0, 0.1, 0.01)  # of the walk that these begin with where there are no sums
 NUDGES, NUDGE = 3, 1e-6  # how often, and how far in relation to the weights, the reward is asked beside them
 FEW_WEIGHTS = 50  # up to so many, planes of all examples together close the gap in a few dozen rounds
 
@@ -80,6 +81,7 @@ class CCCP(Solver):
 
         For a reward that ignores the annotation that is the one whose reward does not. For a maximum over the outputs
         that agree, the sum over them: frozen at zero weights, where all of them tie, the maximum would teach nothing.
+        Where there are no sums it is the loss of the perceptron.
         """
         easier, start = objective.rewarding_annotation(), self._given(state)
         if easier.loss != objective.loss:
@@ -90,13 +92,24 @@ class CCCP(Solver):
         if objective.smooth or objective.loss.homogeneous or objective.signed:
             return False
         if CRF.needs & ~objective.can:
-            return False
+            return self._start_walking(objective, state, deadline)
         found = LBFGS(tolerance=1e-2, max_seconds=_seconds_until(deadline)).minimize(
             replace(objective, loss=CRF, frozen=None), start
         )
         value = objective.value(found.weights)
         if value < state.value:
             state.weights, state.value, state.at_annotation = found.weights, value, False
+        return found.interrupted
+
+    @staticmethod
+    def _start_walking(objective: Objective, state: Rounds, deadline: float) -> bool:
+        """Begin where a perceptron ends, at the best of some lengths, where there are no sums over outputs."""
+        walk = Perceptron(max_iterations=EPOCHS, max_seconds=_seconds_until(deadline))
+        found = walk.minimize(replace(objective, loss=PERCEPTRON, frozen=None))
+        for length in LENGTHS:
+            value = objective.value(length * found.weights)
+            if value < state.value:
+                state.weights, state.value, state.at_annotation = length * found.weights, value, False
         return found.interrupted
 
     @staticmethod
