@@ -44,8 +44,8 @@ SETTING = (
     "all events that these rule out. The task loss is the share of annotated events that are wrong. "
     f"Regularisation {REGULARIZATION:g} beside the mean loss of an annotated event, relative precision {PRECISION:g} "
     "for all but the perceptron. Training relaxes the integer programs to linear ones; predictions do not. CCCP starts "
-    "from zero weights, as in the paper; for hinge and bridge that is our default start, too. Beside that it starts "
-    "from the weights of the perceptron. Seconds are those of a processor."
+    "from zero weights, as in the paper, and beside that from the weights of the perceptron. Seconds are those of a "
+    "processor."
 )
 
 
