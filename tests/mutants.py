@@ -34,6 +34,7 @@ SECONDS = 10.0
 OTHER_DATA = (
     "Negative values in data passed to X", "X may not contain entries smaller than", "the model was trained on numbers",
     "but training had types up to", "hold inf", "contains infinity", "contains NaN in feature",
+    "has no column",
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from maximand.layout import take_runs
 from maximand.spaces import Events as KnownEvents
 from maximand.spaces import Incidence, Tracking
 from maximand.support import Array, Bools, Ints
-from maximand.tasks.base import BoundTask, Task
+from maximand.tasks.base import LARGEST, BoundTask, Task
 from maximand.tasks.label_names import LabelNames
 from maximand.tasks.tracks.event_features import EventFeatures
 from maximand.tasks.tracks.events import Candidates, Events, in_window, slots_of
@@ -199,7 +199,7 @@ class BoundTracking(BoundTask):
             own = rows.features.matrix[np.ix_(rows.events.kinds == kind, places)]
             if len(own):
                 deviation = own.std(axis=0)
-                varies = deviation > 1e-9 * np.abs(own).max(axis=0)
+                varies = deviation > np.maximum(1e-9 * np.abs(own).max(axis=0), 1.0 / LARGEST)
                 shift[places], spread[places] = own.mean(axis=0) * varies, np.where(varies, deviation, 1.0)
         return BoundTracking(self.task, self.candidates, self.measures, shift, spread)
 

@@ -18,6 +18,7 @@ from maximand.estimators.cell_tracker.reading import FORMATS, ids_of
 from maximand.inference.partition import Partitioning
 from maximand.lineage import Lineage
 from maximand.support import Ints
+from maximand.tasks.base import LARGEST
 from maximand.tasks.tracking import BoundTracking, TrackingTask
 from maximand.tasks.tracks.events import Candidates
 from maximand.tasks.tracks.known import KnownLinks
@@ -41,8 +42,10 @@ def check(task: BoundTracking) -> None:
     sizes = {np.shape(task.shift), np.shape(task.spread)}
     if sizes != {(task.features.n_features,)}:
         raise ValueError("The means of features do not fit their number.")
-    if not (np.isfinite(task.shift).all() and np.isfinite(task.spread).all() and (task.spread > 0).all()):
-        raise ValueError("The deviations of features are not positive.")
+    if not (
+        (np.abs(task.shift) <= LARGEST).all() and ((task.spread >= 1.0 / LARGEST) & (task.spread <= LARGEST)).all()
+    ):
+        raise ValueError("The means of features are too large, or their deviations not positive.")
     if not task.candidates.radius > 0 or task.candidates.n_neighbors < 1 or task.candidates.window < 2:
         raise ValueError("The candidates are none.")
 
