@@ -81,6 +81,13 @@ def test_a_cell_that_is_missed_needs_leave_to_skip():
         CellTracker().fit([table], [Lineage.of(table["frame"], [(0, 2)])])
 
 
+def test_scores_need_links_that_are_known():
+    model = CellTracker(tolerance=0.1).fit([TABLE], [LINEAGE])
+    with pytest.raises(ValueError, match="Y holds no link that is known; there is nothing to compare"):
+        model.score([TABLE], [None])
+    assert model.score([TABLE, TABLE], [None, LINEAGE]) == model.score([TABLE], [LINEAGE])
+
+
 def test_tables_without_tracks_need_annotations():
     with pytest.raises(ValueError, match=r"X\[0\] has no column 'track'"):
         CellTracker().fit([TABLE])

@@ -16,6 +16,7 @@ from maximand.decoding import Decoder
 from maximand.estimators.chunks import joined
 from maximand.estimators.means import layer_of, soft
 from maximand.estimators.predictor import StructuredPredictor
+from maximand.estimators.scoring import mean_of_known
 from maximand.features import Examples
 from maximand.inference.partition import Partitioning
 from maximand.lineage import Lineage
@@ -160,12 +161,14 @@ class CellTracker(StructuredPredictor):
 
     def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
         """Return F1 of the links between detections that are annotated, a mean over movies."""
-        movies, known = self._movies(X, None)[0], read_known(X, Y, self.task_.movies(X))
+        movies, _ = self._movies(X, None)
+        known = read_known(X, Y, movies)
         found = []
         for movie, own, lineage in zip(movies, known, self.predict(X), strict=True):
             truth = Lineage.of(movie.frames, own.links, own.false)
             found.append(link_rates(truth, lineage, known=own.fates | own.histories).f1)
-        return float(np.average(found, weights=checked_weight(sample_weight, len(found))))
+        f1 = np.array(found)  # nan where no link is known or found
+        return mean_of_known(f1, ~np.isnan(f1), checked_weight(sample_weight, f1.size), "Y holds no link that is known")
 
     @property
     def event_weights_(self) -> dict[str, float]:
